@@ -52,7 +52,9 @@ def _measured(name: str, place: str) -> Sequence[Row]:
 if __name__ == "__main__":
     names = sys.argv[1:] or list(BENCHMARKS)
     if unknown := sorted(set(names) - set(BENCHMARKS)):
-        sys.exit(f"There is no benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}.")
+        sys.exit(
+            f"There is no benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}."
+        )
     rows: list[Row] = []
     try:
         for number, name in enumerate(names, 1):

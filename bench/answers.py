@@ -24,7 +24,14 @@ from typing import Any
 import httpx2
 
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
-from websearch_gateway.answers.draft import Cite, Claim, NumberedPassage, check, claims_of, numbered_passages
+from websearch_gateway.answers.draft import (
+    Cite,
+    Claim,
+    NumberedPassage,
+    check,
+    claims_of,
+    numbered_passages,
+)
 from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
 from websearch_gateway.base.dates import utc_now
 from websearch_gateway.base.markdown import split_sentences
@@ -53,7 +60,9 @@ class Figures:
     every_made: Counter[str] = field(default_factory=Counter)
     every_served: Counter[str] = field(default_factory=Counter)
 
-    def try_every_kind(self, sentence: str, passage: NumberedPassage, others: Sequence[str]) -> None:
+    def try_every_kind(
+        self, sentence: str, passage: NumberedPassage, others: Sequence[str]
+    ) -> None:
         """Check every rewriting and invention that can be made of a right sentence."""
         chance = random.Random(len(sentence))
         rewrites = PARAPHRASES | FOREIGN | MORE_TURNED
@@ -68,17 +77,28 @@ class Figures:
     def every_kind(self) -> str:
         """How many of each kind pass."""
         rows = [
-            f"    {kind:<16}{made:>5} made{self.every_served[kind]:>6} pass" for kind, made in self.every_made.items()
+            f"    {kind:<16}{made:>5} made{self.every_served[kind]:>6} pass"
+            for kind, made in self.every_made.items()
         ]
-        for name, kinds in (("true", PARAPHRASES.keys()), ("invented", self.every_made.keys() - PARAPHRASES.keys())):
-            made, passed = (sum(counts[kind] for kind in kinds) for counts in (self.every_made, self.every_served))
-            rows.append(f"    all {name:<12}{made:>5} made{passed:>6} pass ({passed / max(1, made):.4f})")
+        for name, kinds in (
+            ("true", PARAPHRASES.keys()),
+            ("invented", self.every_made.keys() - PARAPHRASES.keys()),
+        ):
+            made, passed = (
+                sum(counts[kind] for kind in kinds)
+                for counts in (self.every_made, self.every_served)
+            )
+            rows.append(
+                f"    all {name:<12}{made:>5} made{passed:>6} pass ({passed / max(1, made):.4f})"
+            )
         return "\n".join(["every kind of each right sentence", *rows])
 
     def rows(self, kinds: Mapping[str, Any]) -> str:
         """Made and served, by kind."""
         return "\n".join(
-            f"    {kind:<14}{self.made[kind]:>5} made{self.served[kind]:>6} served" for kind in kinds if self.made[kind]
+            f"    {kind:<14}{self.made[kind]:>5} made{self.served[kind]:>6} served"
+            for kind in kinds
+            if self.made[kind]
         )
 
     def shown(self) -> str:
@@ -119,7 +139,9 @@ class Draft:
     def reply(self, as_json: bool) -> str:
         """The answer as JSON or as text."""
         if as_json:
-            return json.dumps({"sentences": [{"text": text, "passages": [n]} for text, n, _ in self.sentences]})
+            return json.dumps(
+                {"sentences": [{"text": text, "passages": [n]} for text, n, _ in self.sentences]}
+            )
         return " ".join(f"{text.rstrip('.')} [{n}]." for text, n, _ in self.sentences)
 
 
@@ -139,8 +161,14 @@ class Model:
         self.draft = self._draft()
         text = self.draft.reply(as_json=self.chance.random() < 0.5)
         tokens = sum(estimate_tokens(message["content"]) for message in body["messages"])
-        reply = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
-        content = json.dumps(reply | {"usage": {"prompt_tokens": tokens, "completion_tokens": len(text) // 4}})
+        reply = {
+            "choices": [
+                {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            ]
+        }
+        content = json.dumps(
+            reply | {"usage": {"prompt_tokens": tokens, "completion_tokens": len(text) // 4}}
+        )
         headers = {"content-type": "application/json"}
         return httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(content.encode()))
 
@@ -157,7 +185,11 @@ class Model:
             return Draft([])
         sentence, passage = right[0]
         sentence = " ".join(re.sub(r"\[\d+\]", "", sentence).split())
-        others = [" ".join(text.split()) for text, where in told if where is passage and text != right[0][0]]
+        others = [
+            " ".join(text.split())
+            for text, where in told
+            if where is passage and text != right[0][0]
+        ]
         self.right = (sentence, passage, others)
         if self.chance.random() >= RIGHT:
             return Draft([self._invented(sentence, passage.number)])
@@ -194,20 +226,31 @@ async def measure(articles: list[dict[str, Any]], questions: int, examples: int)
     async with create_client(httpx2.MockTransport(model.answer)) as client:
         chat = Chat(client, "http://stand-in", "stand-in")
         for place, question, gold in chance.sample(asked, min(questions, len(asked))):
-            others = chance.sample([page for page in pages if page is not pages[place]], min(OTHERS, len(pages) - 1))
+            others = chance.sample(
+                [page for page in pages if page is not pages[place]], min(OTHERS, len(pages) - 1)
+            )
             await _ask(chat, model, question, gold, [pages[place], *others], figures)
-    shown = [f"{kind}: {text}" for kind, texts in figures.examples.items() for text in texts[:examples]]
+    shown = [
+        f"{kind}: {text}" for kind, texts in figures.examples.items() for text in texts[:examples]
+    ]
     return "\n".join([figures.shown(), *shown])
 
 
 async def _ask(
-    chat: Chat, model: Model, question: str, gold: Sequence[str], pages: Sequence[Page], figures: Figures
+    chat: Chat,
+    model: Model,
+    question: str,
+    gold: Sequence[str],
+    pages: Sequence[Page],
+    figures: Figures,
 ) -> None:
     query = SearchQuery(question)
     hits = [Hit(page.url, page.title, "", "bench") for page in pages]
     passages = numbered_passages(query, hits, {page.url: page for page in pages}, BUDGET)
     model.gold, model.passages = gold, passages
-    written = await chat.write(messages(query, passages, utc_now(), "mark"), REPLY_FORM, Deadline.after(60))
+    written = await chat.write(
+        messages(query, passages, utc_now(), "mark"), REPLY_FORM, Deadline.after(60)
+    )
     before = time.process_time()
     checked = check(claims_of(written.text), passages, question)
     figures.seconds.append(time.process_time() - before)
@@ -227,14 +270,20 @@ async def _ask(
 def _page(place: int, article: Mapping[str, Any]) -> Page:
     url = f"https://{place}.example/"
     title = article["title"].replace("_", " ")
-    return Page(url, url, title, "\n\n".join(paragraph["text"] for paragraph in article["paragraphs"]))
+    return Page(
+        url, url, title, "\n\n".join(paragraph["text"] for paragraph in article["paragraphs"])
+    )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--examples", type=int, default=0, help="how many wrong verdicts of each kind to show")
+    parser.add_argument(
+        "--examples", type=int, default=0, help="how many wrong verdicts of each kind to show"
+    )
     arguments = parser.parse_args()
     loaded = json.loads(gzip.decompress(arguments.file.read_bytes()))
     print(asyncio.run(measure(loaded, arguments.questions, arguments.examples)))

@@ -48,7 +48,9 @@ async def over_http(port: int) -> None:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             await sessions.handle_request(scope, receive, send)
 
-    app = Starlette(routes=[Route("/mcp", Endpoint(), methods=["POST"])], lifespan=lambda _: sessions.run())
+    app = Starlette(
+        routes=[Route("/mcp", Endpoint(), methods=["POST"])], lifespan=lambda _: sessions.run()
+    )
     config = uvicorn.Config(app, port=port, http="h11", log_config=None, access_log=False)
     await uvicorn.Server(config).serve()
 

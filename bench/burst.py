@@ -31,7 +31,10 @@ async def _measure() -> list[Row]:
     async with Sandbox() as sandbox:
         with tempfile.TemporaryDirectory() as folder:
             settings = load_settings(
-                **sandbox.flags(), data_dir=Path(folder), log_level="ERROR", search_rate_limit="none"
+                **sandbox.flags(),
+                data_dir=Path(folder),
+                log_level="ERROR",
+                search_rate_limit="none",
             )
             async with open_gateway(settings) as gateway:
                 await _timed(gateway)  # starts the worker processes
@@ -46,7 +49,9 @@ def _delay_pages(sandbox: Sandbox) -> None:
     """Any page may be among the results, so each has a latency."""
     chance = random.Random(20)
     for page in library().values():
-        sandbox.fault(page.path.removeprefix("/"), "delay", seconds=chance.uniform(FASTEST, SLOWEST))
+        sandbox.fault(
+            page.path.removeprefix("/"), "delay", seconds=chance.uniform(FASTEST, SLOWEST)
+        )
 
 
 async def _timed(gateway: Gateway) -> float:

@@ -28,12 +28,22 @@ def measure() -> list[Row]:
 async def _measure() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w") as quiet:
         async with Sandbox() as sandbox:
-            environment = {**os.environ, **sandbox.environment(), "DATA_DIR": folder, "RATE_LIMIT": "1000000/minute"}
+            environment = {
+                **os.environ,
+                **sandbox.environment(),
+                "DATA_DIR": folder,
+                "RATE_LIMIT": "1000000/minute",
+            }
             ours = StdioServerParameters(
                 command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
             )
-            bare = StdioServerParameters(command=sys.executable, args=["-m", "bench.bare_server"], env=dict(os.environ))
-            async with Client(stdio_client(ours, quiet)) as gateway, Client(stdio_client(bare, quiet)) as baseline:
+            bare = StdioServerParameters(
+                command=sys.executable, args=["-m", "bench.bare_server"], env=dict(os.environ)
+            )
+            async with (
+                Client(stdio_client(ours, quiet)) as gateway,
+                Client(stdio_client(bare, quiet)) as baseline,
+            ):
                 return await _interleave(gateway, baseline)
 
 
@@ -48,7 +58,11 @@ async def _interleave(gateway: Client, baseline: Client) -> list[Row]:
     ratio = statistics.median(cached) / statistics.median(noop)
     return [
         Row(
-            "cached search_web, p50", milliseconds(cached), f"no-op tool {milliseconds(noop)}", f"{ratio:.2f}", "<= 1.5"
+            "cached search_web, p50",
+            milliseconds(cached),
+            f"no-op tool {milliseconds(noop)}",
+            f"{ratio:.2f}",
+            "<= 1.5",
         )
     ]
 

@@ -35,14 +35,20 @@ def served(claim: str, evidence: str) -> str:
     answer = check([Claim(claim)], [passage])
     if not answer.spans:
         return "left out"
-    return "quoted" if answer.text.startswith(f"{claim} [") and answer.spans[0].support == "quoted" else "the page's"
+    return (
+        "quoted"
+        if answer.text.startswith(f"{claim} [") and answer.spans[0].support == "quoted"
+        else "the page's"
+    )
 
 
 def main() -> None:
     """Print a row for each set and label."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    with gzip.open(parser.parse_args().folder / "claims_half.jsonl.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(
+        parser.parse_args().folder / "claims_half.jsonl.gz", "rt", encoding="utf-8"
+    ) as file:
         rows = [json.loads(line) for line in file]
     verdicts: dict[tuple[str, str], Counter[str]] = {}
     answers: dict[tuple[str, str], Counter[str]] = {}
@@ -51,11 +57,17 @@ def main() -> None:
         key = (row["set"], row["label"])
         verdicts.setdefault(key, Counter())[verdict(row["claim"], row["evidence"])] += 1
         answers.setdefault(key, Counter())[served(row["claim"], row["evidence"])] += 1
-    print("| set | label | claims | verbatim | differs | found | not_found | an answer has the model's words |")
+    print(
+        "| set | label | claims | verbatim | differs | found | not_found | an answer has the model's words |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for (name, label), counts in verdicts.items():
-        shown = " | ".join(str(counts[one]) for one in ("verbatim", "differs", "found", "not_found"))
-        print(f"| {name} | {label} | {counts.total()} | {shown} | {answers[name, label]['quoted']} |")
+        shown = " | ".join(
+            str(counts[one]) for one in ("verbatim", "differs", "found", "not_found")
+        )
+        print(
+            f"| {name} | {label} | {counts.total()} | {shown} | {answers[name, label]['quoted']} |"
+        )
     print(f"{1000 * (time.process_time() - began) / len(rows):.1f} ms of CPU per claim")
 
 

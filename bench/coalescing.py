@@ -23,10 +23,15 @@ def measure() -> list[Row]:
 async def _measure() -> list[Row]:
     async with Sandbox() as sandbox:
         with tempfile.TemporaryDirectory() as folder:
-            settings = load_settings(**sandbox.flags(), data_dir=Path(folder), log_level="ERROR", rate_limit="none")
+            settings = load_settings(
+                **sandbox.flags(), data_dir=Path(folder), log_level="ERROR", rate_limit="none"
+            )
             async with open_gateway(settings) as gateway:
                 await asyncio.gather(
-                    *(gateway.search(SearchRequest("How tall is the Eiffel Tower?")) for _ in range(CALLS))
+                    *(
+                        gateway.search(SearchRequest("How tall is the Eiffel Tower?"))
+                        for _ in range(CALLS)
+                    )
                 )
             upstream = sandbox.calls("openai")
     return [

@@ -24,7 +24,11 @@ INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
 }
 
 
@@ -49,7 +53,13 @@ def measure() -> list[Row]:
         first, sdk = zip(*[(_first_answer(sandbox), _load()) for _ in range(RUNS)], strict=True)
     against = f"bare SDK server {milliseconds(bare)}"
     return [
-        Row("cold start: initialize", milliseconds(ours), against, f"{median_ratio(ours, bare):.2f}", "<= 1.3"),
+        Row(
+            "cold start: initialize",
+            milliseconds(ours),
+            against,
+            f"{median_ratio(ours, bare):.2f}",
+            "<= 1.3",
+        ),
         Row(
             "cold start: first answer after initialize",
             milliseconds(first),
@@ -70,12 +80,16 @@ def _first_answer(sandbox: Sandbox) -> float:
         return _handshake(OURS, {**sandbox.environment(), "DATA_DIR": folder}, INITIALIZED, SEARCH)
 
 
-def _handshake(command: list[str], settings: Mapping[str, str] = NONE, *then: Mapping[str, Any]) -> float:
+def _handshake(
+    command: list[str], settings: Mapping[str, str] = NONE, *then: Mapping[str, Any]
+) -> float:
     """Seconds until the reply to `initialize`; with messages to send `then`, from there to the last one's reply."""
     started = time.perf_counter()
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **settings}
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environment) as server:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environment
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")

@@ -85,7 +85,9 @@ async def _index(sites: Sequence[Path], folder: Path) -> tuple[Cost, int]:
     cost, pages = Cost(), 0
     async with _gateway(folder, cost) as gateway:
         for site in sites:
-            version = await gateway.docs.add(str(site), site.name, "1", CrawlOptions(include=("*.html",), delay=0.0))
+            version = await gateway.docs.add(
+                str(site), site.name, "1", CrawlOptions(include=("*.html",), delay=0.0)
+            )
             after = await gateway.docs.runner.crawl(version.id)
             pages += after.page_count if after else 0
     return cost, pages
@@ -111,8 +113,12 @@ async def _search(questions: Sequence[Question], folder: Path) -> Found:
             found.seconds.append(time.perf_counter() - started)
             found.cpu.append(time.process_time() - used)
             found.largest = max(found.largest, estimate_tokens(reply.model_dump_json()))
-            urls = list(dict.fromkeys(urldefrag(one.url).url for one in (*reply.results, *reply.more)))[:10]
-            rank = next((1 / place for place, url in enumerate(urls, 1) if url in question.urls), 0.0)
+            urls = list(
+                dict.fromkeys(urldefrag(one.url).url for one in (*reply.results, *reply.more))
+            )[:10]
+            rank = next(
+                (1 / place for place, url in enumerate(urls, 1) if url in question.urls), 0.0
+            )
             found.ranks[question.kind].append(rank)
             if question.kind != "inventory":
                 found.ranks["all"].append(rank)
@@ -151,10 +157,26 @@ def measure(data: Path, queries: Path | None) -> list[Row]:
     per_thousand = size / 1e6 / pages * 1_000
     rows = [
         Row(
-            "docs: index", f"{pages:,} pages", f"{indexing.cpu:.0f} CPU s", f"{pages / indexing.cpu:.1f}/CPU s", ">= 30"
+            "docs: index",
+            f"{pages:,} pages",
+            f"{indexing.cpu:.0f} CPU s",
+            f"{pages / indexing.cpu:.1f}/CPU s",
+            ">= 30",
         ),
-        Row("docs: index", "", f"{indexing.wall:.0f} s", f"{pages / indexing.wall:.1f}/s", ">= 20 on two cores"),
-        Row("docs: size", f"{size / 1e6:.1f} MB", "1,000 pages", f"{per_thousand:.1f} MB", "<= 30 MB"),
+        Row(
+            "docs: index",
+            "",
+            f"{indexing.wall:.0f} s",
+            f"{pages / indexing.wall:.1f}/s",
+            ">= 20 on two cores",
+        ),
+        Row(
+            "docs: size",
+            f"{size / 1e6:.1f} MB",
+            "1,000 pages",
+            f"{per_thousand:.1f} MB",
+            "<= 30 MB",
+        ),
         Row(
             "docs: unchanged",
             f"{refresh.cpu:.1f} CPU s",
@@ -169,7 +191,11 @@ def measure(data: Path, queries: Path | None) -> list[Row]:
 
 
 def _search_rows(found: Found) -> list[Row]:
-    p95 = statistics.quantiles(found.seconds, n=20)[-1] if len(found.seconds) > 1 else found.seconds[0]
+    p95 = (
+        statistics.quantiles(found.seconds, n=20)[-1]
+        if len(found.seconds) > 1
+        else found.seconds[0]
+    )
     rows = [
         Row(
             f"docs: {kind}",
@@ -182,7 +208,9 @@ def _search_rows(found: Found) -> list[Row]:
     ]
     cpu95 = statistics.quantiles(found.cpu, n=20)[-1] if len(found.cpu) > 1 else found.cpu[0]
     cpu = f"{statistics.median(found.cpu) * 1000:.0f} ms CPU, p95 {cpu95 * 1000:.0f} ms"
-    rows.append(Row("docs: search", cpu, "p95, wall", f"{p95 * 1000:.0f} ms", "<= 20 ms at 26,000 chunks"))
+    rows.append(
+        Row("docs: search", cpu, "p95, wall", f"{p95 * 1000:.0f} ms", "<= 20 ms at 26,000 chunks")
+    )
     rows.append(Row("docs: reply", "the largest", "1,600 tokens", f"{found.largest:,}", "<= 1,650"))
     return rows
 

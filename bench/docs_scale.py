@@ -36,7 +36,9 @@ WORDS = [f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{n}" for n in range(VOCABUL
 
 
 async def _fill(library: DocsLibrary, chunks: int) -> None:
-    version = await library.store.add_version("large", "1", "https://docs.example.org/", CrawlOptions())
+    version = await library.store.add_version(
+        "large", "1", "https://docs.example.org/", CrawlOptions()
+    )
     weights = list(accumulate(1 / (rank + 10) for rank in range(VOCABULARY)))
     chance = random.Random(1)
     for start in range(0, chunks // CHUNKS_OF_A_PAGE, BATCH):
@@ -48,13 +50,21 @@ async def _fill(library: DocsLibrary, chunks: int) -> None:
 def _page(number: int, chance: random.Random, weights: list[float]) -> StoredPage:
     import numpy as np
 
-    texts = [" ".join(chance.choices(WORDS, cum_weights=weights, k=WORDS_OF_A_CHUNK)) for _ in range(CHUNKS_OF_A_PAGE)]
+    texts = [
+        " ".join(chance.choices(WORDS, cum_weights=weights, k=WORDS_OF_A_CHUNK))
+        for _ in range(CHUNKS_OF_A_PAGE)
+    ]
     drafts, at = [], 0
     for place, text in enumerate(texts):
-        drafts.append(ChunkDraft(at, at + len(text), (f"Page {number}", f"Section {place}"), f"s{place}"))
+        drafts.append(
+            ChunkDraft(at, at + len(text), (f"Page {number}", f"Section {place}"), f"s{place}")
+        )
         at += len(text) + 1
     url = f"https://docs.example.org/{number}.html"
-    symbols = tuple(Symbol(f"module{number}.name_{place}", "api", f"s{place}", place) for place in range(0, 50, 5))
+    symbols = tuple(
+        Symbol(f"module{number}.name_{place}", "api", f"s{place}", place)
+        for place in range(0, 50, 5)
+    )
     draft = PageDraft(url, f"Page {number}", "\n".join(texts), tuple(drafts), symbols)
     vectors = np.random.default_rng(number).standard_normal((len(texts), 256), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -12,11 +12,19 @@ import time
 import zlib
 from pathlib import Path
 
-WORDS = [f"{a}{b}{c}" for a in ("re", "un", "trans", "co") for b in ("con", "lay", "form") for c in ("ing", "er", "s")]
+WORDS = [
+    f"{a}{b}{c}"
+    for a in ("re", "un", "trans", "co")
+    for b in ("con", "lay", "form")
+    for c in ("ing", "er", "s")
+]
 KINDS = {".html": "text/html", ".txt": "text/plain", ".inv": "application/octet-stream"}
 LINKS = 10
 # Addresses that differ in digits only look like a trap.
-_LETTERS, _DIGITS = str.maketrans("0123456789", "abcdefghij"), str.maketrans("abcdefghij", "0123456789")
+_LETTERS, _DIGITS = (
+    str.maketrans("0123456789", "abcdefghij"),
+    str.maketrans("abcdefghij", "0123456789"),
+)
 
 
 class Site:
@@ -28,13 +36,17 @@ class Site:
         self._log: list[tuple[float, str, bool]] = []
         self._under_way = self._most_under_way = 0
         root = Path(source)
-        files = [] if self._generated else [path for path in root.rglob("*") if path.suffix in KINDS]
+        files = (
+            [] if self._generated else [path for path in root.rglob("*") if path.suffix in KINDS]
+        )
         self._pages = {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in files}
         self._pages |= {path.removesuffix("index.html"): body for path, body in self._pages.items()}
         if "/" not in self._pages and files:
             folders = [path.name for path in sorted(root.iterdir()) if path.is_dir()]
             linked = [path for path in self._pages if path.endswith(".html")]
-            self._pages["/"] = _page("Site", "Documentation.", [*(f"/{name}/index.html" for name in folders), *linked])
+            self._pages["/"] = _page(
+                "Site", "Documentation.", [*(f"/{name}/index.html" for name in folders), *linked]
+            )
 
     async def serve(self) -> None:
         """Serve until the process ends."""
@@ -69,7 +81,9 @@ class Site:
         if body is None:
             return _http(404, b"", "text/plain", "")
         if path in self._changed:
-            body = body.replace(b"</body>", b"<p>A sentence was added to this page, and nothing else.</p></body>")
+            body = body.replace(
+                b"</body>", b"<p>A sentence was added to this page, and nothing else.</p></body>"
+            )
         etag = f'"{zlib.crc32(body):x}"'
         known = validator == etag
         kind = KINDS.get(Path(path).suffix, "text/html")
@@ -80,7 +94,9 @@ class Site:
         if not name.isdigit() or (number := int(name)) >= self._generated:
             return None
         chance = random.Random(number)
-        text = "</p><p>".join(" ".join(chance.choices(WORDS, k=120)) + f" number {number}." for _ in range(8))
+        text = "</p><p>".join(
+            " ".join(chance.choices(WORDS, k=120)) + f" number {number}." for _ in range(8)
+        )
         linked = range(number * LINKS + 1, min(number * LINKS + LINKS + 1, self._generated))
         below = [f"/{str(one).translate(_LETTERS)}.html" for one in linked]
         return _page(f"Page {number}", text, below)

@@ -45,7 +45,9 @@ class WebSite:
     """A `bench.docs_site` in a process of its own."""
 
     def __init__(self, source: str) -> None:
-        self._process = subprocess.Popen([*PYTHON, "bench.docs_site", source], stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [*PYTHON, "bench.docs_site", source], stdout=subprocess.PIPE, text=True
+        )
         assert self._process.stdout is not None
         self.host = f"127.0.0.1:{self._process.stdout.readline().strip()}"
         self.url = f"http://{self.host}/"
@@ -78,15 +80,31 @@ def _site(source: str) -> Iterator[WebSite]:
 
 
 def _gateway(folder: Path, site: WebSite) -> contextlib.AbstractAsyncContextManager[Gateway]:
-    return open_gateway(load_settings(data_dir=folder, log_level="ERROR", fetch_allow_private_hosts=site.host))
+    return open_gateway(
+        load_settings(data_dir=folder, log_level="ERROR", fetch_allow_private_hosts=site.host)
+    )
 
 
 def _crawling(folder: Path, site: WebSite, name: str, *options: str) -> subprocess.Popen[bytes]:
     """A crawl in a process group of its own."""
     environment = {**os.environ, "DATA_DIR": str(folder), "FETCH_ALLOW_PRIVATE_HOSTS": site.host}
-    command = [*PYTHON, "websearch_gateway", "docs", "add", site.url, name, "--delay", "0", *options]
+    command = [
+        *PYTHON,
+        "websearch_gateway",
+        "docs",
+        "add",
+        site.url,
+        name,
+        "--delay",
+        "0",
+        *options,
+    ]
     return subprocess.Popen(
-        command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
 
 
@@ -118,20 +136,40 @@ def kills(folder: Path, site: WebSite) -> list[Row]:
         begun = time.time()
         process = _crawling(folder, site, "site")
         log = _until_pages(site, process, known=bool(done))
-        starts += [next(at for at, path, _ in log if _is_page(path)) - begun] if done and process.poll() is None else []
+        starts += (
+            [next(at for at, path, _ in log if _is_page(path)) - begun]
+            if done and process.poll() is None
+            else []
+        )
         time.sleep(chance.random() * 3)
         _killed(process)
-        again += sum(path in done and not conditional for _, path, conditional in [*log, *site.log()])
+        again += sum(
+            path in done and not conditional for _, path, conditional in [*log, *site.log()]
+        )
         damaged += not _is_sound(file)
     pages = len(_committed(file))
     resumed = f"{statistics.median(starts):.1f} s to the first page" if starts else "-"
     return [
-        Row("docs: kill -9", f"{KILLS} times, {pages} pages", f"{damaged} damaged", f"{again} fetched again", "0, 0"),
-        Row("docs: kill -9", resumed, f"worst {max(starts, default=0):.1f} s", "with the start of Python", "< 2 s"),
+        Row(
+            "docs: kill -9",
+            f"{KILLS} times, {pages} pages",
+            f"{damaged} damaged",
+            f"{again} fetched again",
+            "0, 0",
+        ),
+        Row(
+            "docs: kill -9",
+            resumed,
+            f"worst {max(starts, default=0):.1f} s",
+            "with the start of Python",
+            "< 2 s",
+        ),
     ]
 
 
-def _until_pages(site: WebSite, process: subprocess.Popen[bytes], *, known: bool) -> list[tuple[float, str, bool]]:
+def _until_pages(
+    site: WebSite, process: subprocess.Popen[bytes], *, known: bool
+) -> list[tuple[float, str, bool]]:
     """The requests until the crawl fetches pages; the first crawl also commits some."""
     log: list[tuple[float, str, bool]] = []
     wanted = 1 if known else 30
@@ -190,9 +228,27 @@ async def _refreshes(folder: Path, site: WebSite) -> list[Row]:
         site.change(_page_of_its_own(folder))
         await docs.runner.crawl(version.id)
     return [
-        Row("docs: unchanged, http", f"{pages:,} pages", f"{pages / cpu:.0f}/CPU s", f"{pages / wall:.0f}/s", ">= 500"),
-        Row("docs: unchanged, http", f"{unchanged_reads} extracted", f"{embedded} embedded again", "", "0"),
-        Row("docs: one page changed", f"{reads} extracted", f"{len(_vectors(folder) - vectors)} embedded", "", "1"),
+        Row(
+            "docs: unchanged, http",
+            f"{pages:,} pages",
+            f"{pages / cpu:.0f}/CPU s",
+            f"{pages / wall:.0f}/s",
+            ">= 500",
+        ),
+        Row(
+            "docs: unchanged, http",
+            f"{unchanged_reads} extracted",
+            f"{embedded} embedded again",
+            "",
+            "0",
+        ),
+        Row(
+            "docs: one page changed",
+            f"{reads} extracted",
+            f"{len(_vectors(folder) - vectors)} embedded",
+            "",
+            "1",
+        ),
     ]
 
 
@@ -214,7 +270,10 @@ def _vectors(folder: Path) -> set[int]:
 def politeness(folder: Path, site: WebSite) -> list[Row]:
     """Two processes crawl two sites of one host with the usual delay: the distances of requests at the server."""
     options = ("--delay", str(DELAY), "--max-pages", str(POLITE_PAGES // 2))
-    crawls = [_crawling(folder, site, name, *options, "--include", f"{name}/**") for name in ("python", "git")]
+    crawls = [
+        _crawling(folder, site, name, *options, "--include", f"{name}/**")
+        for name in ("python", "git")
+    ]
     for crawl in crawls:
         crawl.wait()
     times = [at for at, _, _ in site.log()]
@@ -254,9 +313,16 @@ async def _beside_a_crawl(folder: Path, site: WebSite) -> list[Row]:
             _killed(crawl)
     chunks = _count(folder, "SELECT count(*) FROM chunks")
     rows = []
-    for name, found, wanted in (("docs: search", quiet, "<= 20 ms"), ("docs: search beside a crawl", busy, "<= 50 ms")):
-        wall, cpu = (statistics.quantiles(column, n=20)[-1] * 1000 for column in zip(*found, strict=True))
-        rows.append(Row(name, f"{chunks:,} chunks", f"p95 {cpu:.0f} ms CPU", f"p95 {wall:.0f} ms", wanted))
+    for name, found, wanted in (
+        ("docs: search", quiet, "<= 20 ms"),
+        ("docs: search beside a crawl", busy, "<= 50 ms"),
+    ):
+        wall, cpu = (
+            statistics.quantiles(column, n=20)[-1] * 1000 for column in zip(*found, strict=True)
+        )
+        rows.append(
+            Row(name, f"{chunks:,} chunks", f"p95 {cpu:.0f} ms CPU", f"p95 {wall:.0f} ms", wanted)
+        )
     return rows
 
 
@@ -292,11 +358,23 @@ def memory(folder: Path, site: WebSite) -> list[Row]:
             peak = max(peak, _resident(crawl.pid))
             with contextlib.suppress(sqlite3.Error):
                 pages = _count(folder, "SELECT count(*) FROM pages")
-                seen |= {step: _resident(crawl.pid) for step in SAMPLES if pages >= step and step not in seen}
+                seen |= {
+                    step: _resident(crawl.pid)
+                    for step in SAMPLES
+                    if pages >= step and step not in seen
+                }
     finally:
         _killed(crawl)
     by_pages = ", ".join(f"{megabytes:.0f} MB at {step:,}" for step, megabytes in seen.items())
-    return [Row("docs: memory of a crawl", f"peak {peak:.0f} MB", "all processes", by_pages, "<= 450 MB, flat")]
+    return [
+        Row(
+            "docs: memory of a crawl",
+            f"peak {peak:.0f} MB",
+            "all processes",
+            by_pages,
+            "<= 450 MB, flat",
+        )
+    ]
 
 
 def _resident(pid: int) -> float:
@@ -304,7 +382,11 @@ def _resident(pid: int) -> float:
     total = 0.0
     for process in [pid, *_children(pid)]:
         with contextlib.suppress(OSError):
-            total += int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+            total += (
+                int(Path(f"/proc/{process}/statm").read_text().split()[1])
+                * os.sysconf("SC_PAGE_SIZE")
+                / 1e6
+            )
     return total
 
 

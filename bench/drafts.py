@@ -71,17 +71,69 @@ _VERB = re.compile(r"\b(is|was|are|were|has|had|can|could|did|does|will)\b")
 _MONTH = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)(?= \d)"
 )
-_UNITS = {"metres": "feet", "million": "billion", "percent": "points", "km": "miles", "years": "months", "%": " points"}
-_TURNED = {"before": "after", "after": "before", "more": "less", "largest": "smallest", "first": "last", "won": "lost"}
-_TURNED |= {"north": "south", "east": "west", "increased": "decreased", "higher": "lower", "most": "least"}
+_UNITS = {
+    "metres": "feet",
+    "million": "billion",
+    "percent": "points",
+    "km": "miles",
+    "years": "months",
+    "%": " points",
+}
+_TURNED = {
+    "before": "after",
+    "after": "before",
+    "more": "less",
+    "largest": "smallest",
+    "first": "last",
+    "won": "lost",
+}
+_TURNED |= {
+    "north": "south",
+    "east": "west",
+    "increased": "decreased",
+    "higher": "lower",
+    "most": "least",
+}
 
-_OVERSTATED = {"some": "all", "many": "most", "often": "always", "may": "will", "could": "must", "most": "all"}
+_OVERSTATED = {
+    "some": "all",
+    "many": "most",
+    "often": "always",
+    "may": "will",
+    "could": "must",
+    "most": "all",
+}
 _OVERSTATED |= {"several": "all", "usually": "always", "can": "must", "about": "exactly"}
-_ANTONYMS = {"accepted": "rejected", "included": "excluded", "remained": "ceased", "attacked": "defended"}
-_ANTONYMS |= {"created": "destroyed", "built": "demolished", "public": "private", "common": "rare", "free": "costly"}
-_ANTONYMS |= {"important": "trivial", "early": "late", "old": "recent", "major": "minor", "high": "low", "new": "old"}
-_ANTONYMS |= {"popular": "unpopular", "developed": "abandoned", "direct": "indirect", "internal": "external"}
-_COMMON = re.compile(r"(?<![\w-])(?!about|after|which|where|their|there|these|while)[a-z]{5,}(?![\w-])")
+_ANTONYMS = {
+    "accepted": "rejected",
+    "included": "excluded",
+    "remained": "ceased",
+    "attacked": "defended",
+}
+_ANTONYMS |= {
+    "created": "destroyed",
+    "built": "demolished",
+    "public": "private",
+    "common": "rare",
+    "free": "costly",
+}
+_ANTONYMS |= {
+    "important": "trivial",
+    "early": "late",
+    "old": "recent",
+    "major": "minor",
+    "high": "low",
+    "new": "old",
+}
+_ANTONYMS |= {
+    "popular": "unpopular",
+    "developed": "abandoned",
+    "direct": "indirect",
+    "internal": "external",
+}
+_COMMON = re.compile(
+    r"(?<![\w-])(?!about|after|which|where|their|there|these|while)[a-z]{5,}(?![\w-])"
+)
 _REFERS = re.compile(r"(?:It|He|She|They|This|These|The)\b")
 
 Rewrite = Callable[[str, random.Random], str]
@@ -136,7 +188,9 @@ def other_number(sentence: str, chance: random.Random) -> str:
         return sentence
     match = chance.choice(found)
     digits = re.sub(r"\D.*", "", match[0])
-    return f"{sentence[: match.start()]}{int(digits) + chance.randint(1, 9)}{sentence[match.end() :]}"
+    return (
+        f"{sentence[: match.start()]}{int(digits) + chance.randint(1, 9)}{sentence[match.end() :]}"
+    )
 
 
 def added_number(sentence: str, chance: random.Random) -> str:
@@ -161,7 +215,9 @@ def other_month(sentence: str, chance: random.Random) -> str:
 
 def added_date(sentence: str, chance: random.Random) -> str:
     """Add a date."""
-    return f"{sentence.rstrip('.')} on {chance.randint(1, 28)} October {chance.randint(1801, 1899)}."
+    return (
+        f"{sentence.rstrip('.')} on {chance.randint(1, 28)} October {chance.randint(1801, 1899)}."
+    )
 
 
 def denied(sentence: str, chance: random.Random) -> str:
@@ -195,7 +251,9 @@ def turned(sentence: str, chance: random.Random) -> str:
 def swapped(sentence: str, chance: random.Random) -> str:
     """Swap two names."""
     found = [match[0] for match in _NAME.finditer(sentence)]
-    if len(set(found)) < 2 or any(one != other and one in other for one in found for other in found):
+    if len(set(found)) < 2 or any(
+        one != other and one in other for one in found for other in found
+    ):
         return sentence
     one, other = found[0], next(name for name in found if name != found[0])
     return sentence.replace(one, "\0").replace(other, one).replace("\0", other)
@@ -213,7 +271,12 @@ def never(sentence: str, chance: random.Random) -> str:
 
 def affirmed(sentence: str, chance: random.Random) -> str:
     """Leave out a negation."""
-    return re.sub(r"\b(is|was|are|were|has|had|can|could|did|does|will|do|would|have) not\b", r"\1", sentence, count=1)
+    return re.sub(
+        r"\b(is|was|are|were|has|had|can|could|did|does|will|do|would|have) not\b",
+        r"\1",
+        sentence,
+        count=1,
+    )
 
 
 def only(sentence: str, chance: random.Random) -> str:
@@ -254,10 +317,14 @@ def of_the_page(pattern: re.Pattern[str]) -> Borrow:
 
     def rewrite(sentence: str, chance: random.Random, others: Sequence[str]) -> str:
         own = pattern.findall(sentence)
-        strange = [found for other in others for found in pattern.findall(other) if found not in sentence]
+        strange = [
+            found for other in others for found in pattern.findall(other) if found not in sentence
+        ]
         if not own or not strange:
             return sentence
-        return re.sub(rf"\b{re.escape(chance.choice(own))}\b", chance.choice(strange), sentence, count=1)
+        return re.sub(
+            rf"\b{re.escape(chance.choice(own))}\b", chance.choice(strange), sentence, count=1
+        )
 
     return rewrite
 
@@ -285,7 +352,12 @@ FOREIGN: dict[str, Rewrite] = {
 }
 """Inventions with a number, a name or a date that the passage does not have."""
 
-TURNED: dict[str, Rewrite] = {"denied": denied, "unit": other_unit, "opposite": turned, "swapped": swapped}
+TURNED: dict[str, Rewrite] = {
+    "denied": denied,
+    "unit": other_unit,
+    "opposite": turned,
+    "swapped": swapped,
+}
 """Inventions from the passage's own words."""
 
 MORE_TURNED: dict[str, Rewrite] = TURNED | {

@@ -83,10 +83,14 @@ def scores(gold: str, markdown: str) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
 
 
-def snippet_scores(wanted: list[str], unwanted: list[str], markdown: str) -> tuple[float, float, float]:
+def snippet_scores(
+    wanted: list[str], unwanted: list[str], markdown: str
+) -> tuple[float, float, float]:
     """Precision, recall and F1 between 0 and 1 of a page of which only some texts are labelled."""
     text = f" {' '.join(_words(markdown))} "
-    kept, wrong = (sum(holds(text, _WORD.findall(one.lower())) for one in ones) for ones in (wanted, unwanted))
+    kept, wrong = (
+        sum(holds(text, _WORD.findall(one.lower())) for one in ones) for ones in (wanted, unwanted)
+    )
     precision, recall = kept / max(1, kept + wrong), kept / max(1, len(wanted))
     return precision, recall, 2 * precision * recall / (precision + recall) if kept else 0.0
 
@@ -139,18 +143,26 @@ def report(pages: Iterable[Measured]) -> str:
     lines = [f"{'kind':<16}{'pages':>6}{'F1':>8}{'precision':>11}{'recall':>8}"]
     for kind in [*sorted({page.kind for page in pages}), "all"]:
         group = [page for page in pages if kind in (page.kind, "all")]
-        f1, precision, recall = (statistics.fmean(getattr(p, n) for p in group) for n in ("f1", "precision", "recall"))
+        f1, precision, recall = (
+            statistics.fmean(getattr(p, n) for p in group) for n in ("f1", "precision", "recall")
+        )
         lines.append(f"{kind:<16}{len(group):>6}{f1:>8.3f}{precision:>11.3f}{recall:>8.3f}")
     for name in STRUCTURE:
         pairs = [page.structure[name] for page in pages if page.structure]
-        lines.append(f"{name:<16}{sum(there for there, _ in pairs):>6} there, {sum(kept for _, kept in pairs)} kept")
+        lines.append(
+            f"{name:<16}{sum(there for there, _ in pairs):>6} there, {sum(kept for _, kept in pairs)} kept"
+        )
     seconds = [page.seconds for page in pages]
-    lines.append(f"{len(pages) / sum(seconds):.1f} pages/s; median {statistics.median(seconds) * 1000:.0f} ms a page")
+    lines.append(
+        f"{len(pages) / sum(seconds):.1f} pages/s; median {statistics.median(seconds) * 1000:.0f} ms a page"
+    )
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     arguments = parser.parse_args()
     if not any(arguments.folder.rglob("*.json")):

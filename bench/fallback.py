@@ -32,7 +32,9 @@ def measure() -> list[Row]:
 async def _measure() -> list[Row]:
     async with Sandbox() as sandbox:
         with tempfile.TemporaryDirectory() as folder:
-            settings = load_settings(**sandbox.flags(), data_dir=Path(folder), log_level="ERROR", cache_ttl_seconds=0)
+            settings = load_settings(
+                **sandbox.flags(), data_dir=Path(folder), log_level="ERROR", cache_ttl_seconds=0
+            )
             async with open_gateway(settings) as gateway:
                 sandbox.fault("openai", "status", status=503)
                 sandbox.fault("serper", "delay", seconds=SEARCH_DELAY)

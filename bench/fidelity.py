@@ -108,7 +108,9 @@ def wanted(main: Any, base: str) -> Iterator[tuple[str, str]]:
             continue
         yield "fences", excerpt(_text(pre))
         near = [pre, *pre.iterdescendants("pre", "code"), *list(pre.iterancestors())[:2]]
-        names = [found[1].lower() for one in near if (found := _LANGUAGE.search(one.get("class", "")))]
+        names = [
+            found[1].lower() for one in near if (found := _LANGUAGE.search(one.get("class", "")))
+        ]
         if names and names[0] not in _NOT_NAMED:
             yield "languages", f"{names[0]} {excerpt(_text(pre))}"
     for row in main.xpath(".//tr[not(ancestor::table[2])]"):
@@ -123,7 +125,11 @@ def wanted(main: Any, base: str) -> Iterator[tuple[str, str]]:
         if excerpt(_own(item), 4):
             yield "items", excerpt(_own(item), 4)
     for link in main.iter("a"):
-        if link.get("href") and excerpt(_text(link)) and not any(True for _ in link.iterancestors("pre")):
+        if (
+            link.get("href")
+            and excerpt(_text(link))
+            and not any(True for _ in link.iterancestors("pre"))
+        ):
             yield "links", urljoin(base, link.get("href").strip())
 
 
@@ -131,12 +137,20 @@ def found(markdown: str) -> dict[str, Counter[str]]:
     """The parts of the Markdown, by kind, in the same form as `wanted`, but rows as whole lines."""
     fences = [(name.strip().lower(), excerpt(code)) for _, name, code in _FENCE.findall(markdown)]
     prose = _FENCE.sub("", markdown)
-    plain = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", prose))
+    plain = re.sub(
+        r"\\([!-/:-@\[-`{-~])",
+        r"\1",
+        re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", prose),
+    )
     lines = plain.split("\n")
     return {
         "fences": Counter(code for _, code in fences),
         "languages": Counter(f"{name} {code}" for name, code in fences),
-        "rows": Counter(" ".join(_WORD.findall(line.lower())) for line in lines if line.lstrip("> ").startswith("|")),
+        "rows": Counter(
+            " ".join(_WORD.findall(line.lower()))
+            for line in lines
+            if line.lstrip("> ").startswith("|")
+        ),
         "headings": Counter(excerpt(line) for line in lines if re.match(r"[ >*-]*#{1,6} ", line)),
         "items": Counter(
             excerpt(re.sub(r"^[ >]*(?:(?:[-*+]|\d+[.)]) +)+", "", line), 4)
@@ -167,7 +181,9 @@ def missing(main: Any, markdown: str, base: str) -> tuple[Counter[str], list[tup
 
 def main() -> None:
     """Print a line for each kind, and the words."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--missing", choices=(*KINDS, "words"), help="list what was lost")
     given = parser.parse_args()
@@ -187,7 +203,9 @@ def main() -> None:
         recall += (gold & have).total() / max(1, gold.total()) / len(given.files)
         precision += (gold & have).total() / max(1, have.total()) / len(given.files)
         if given.missing == "words":
-            print(path, "lost", (gold - have).most_common(12), "added", (have - gold).most_common(12))
+            print(
+                path, "lost", (gold - have).most_common(12), "added", (have - gold).most_common(12)
+            )
         elif given.missing:
             print("\n".join(f"{path}: {what}" for kind, what in gone if kind == given.missing))
     for kind in KINDS:

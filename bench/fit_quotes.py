@@ -82,7 +82,11 @@ def folds(sets: Sequence[Sequence[dict[str, Any]]], seed: int) -> dict[str, int]
 
 
 def cases(
-    articles: Sequence[dict[str, Any]], folds: Mapping[str, int], every: int, language: str, seed: int
+    articles: Sequence[dict[str, Any]],
+    folds: Mapping[str, int],
+    every: int,
+    language: str,
+    seed: int,
 ) -> Iterator[Case]:
     """Two cases for each question: over the page of its article and four others of its fold, and over those four."""
     chance = random.Random(seed)
@@ -102,11 +106,20 @@ def cases(
             yield _case(kind, fold[number], own, text, answers, [documents[at] for at in pages])
 
 
-def _case(kind: str, fold: int, own: bool, text: str, answers: Sequence[str], documents: Sequence[Document]) -> Case:
+def _case(
+    kind: str,
+    fold: int,
+    own: bool,
+    text: str,
+    answers: Sequence[str],
+    documents: Sequence[Document],
+) -> Case:
     question = Question.of(text)
     found = candidates(question.terms, question.language, documents)
     read = signals(question, found, encode)
-    right = np.array([float(own and any(answer in found[at].text for answer in answers)) for at in read])
+    right = np.array(
+        [float(own and any(answer in found[at].text for answer in answers)) for at in read]
+    )
     hopeless = not read or (question.kind is not None and not any(map(has_kind, read.values())))
     gates = _table(
         (gate_values(question, found[at], one, documents, encode) for at, one in read.items()),
@@ -174,7 +187,12 @@ class Fitted:
         sizes = Counter(case.pages for case in judged)
         counted = np.array([len(judged) / len(sizes) / sizes[case.pages] for case in judged])
         spoken = [[float(case.language == one) for one in languages] for case in judged]
-        read = np.array([[*values_of(case, ranking), *own, 1.0] for case, own in zip(judged, spoken, strict=True)])
+        read = np.array(
+            [
+                [*values_of(case, ranking), *own, 1.0]
+                for case, own in zip(judged, spoken, strict=True)
+            ]
+        )
         count = read.shape[1] - len(languages) - 1
         answered = np.array([float(case.own) for case in judged])
         spread = read.std(0)
@@ -185,7 +203,9 @@ class Fitted:
         for _ in range(25):
             likely = 1 / (1 + np.exp(-read @ weights))
             bent = (read * (counted * likely * (1 - likely))[:, None]).T @ read + np.diag(held)
-            weights += np.linalg.solve(bent, read.T @ (counted * (answered - likely)) - held * weights)
+            weights += np.linalg.solve(
+                bent, read.T @ (counted * (answered - likely)) - held * weights
+            )
         weights /= spread
         least = LEAST if languages else LEAST_ENGLISH
         own = zip(languages, (weights[count:-1] + weights[-1] - least).tolist(), strict=True)
@@ -195,13 +215,19 @@ class Fitted:
         """Whether the best sentence of a case answers."""
         if case.is_hopeless:
             return False
-        return float(values_of(case, ranking) @ self.weights) + self.biases.get(case.language, self.bias) >= 0
+        return (
+            float(values_of(case, ranking) @ self.weights)
+            + self.biases.get(case.language, self.bias)
+            >= 0
+        )
 
 
 def fit_gates(every: Sequence[Case], ranking: Numbers) -> dict[bool, Fitted]:
     """The gate of English (True) and that of the other languages."""
     return {
-        is_english: Fitted.fit(chosen, ranking, () if is_english else [one for one in BIASES if one != "en"])
+        is_english: Fitted.fit(
+            chosen, ranking, () if is_english else [one for one in BIASES if one != "en"]
+        )
         for is_english in (True, False)
         if (chosen := [case for case in every if (case.language == "en") is is_english])
     }
@@ -217,7 +243,9 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
     """A line for each kind of page: the errors of numbers that were fitted without its articles."""
     counted: dict[str, Counter[str]] = {}
     for fold in range(FOLDS):
-        kept, out = ([case for case in every if (case.fold == fold) is left] for left in (False, True))
+        kept, out = (
+            [case for case in every if (case.fold == fold) is left] for left in (False, True)
+        )
         ranking = fit_ranking(kept)
         gates = fit_gates(kept, ranking)
         for case in out:
@@ -226,7 +254,9 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
             figures["own" if case.own else "strangers"] += 1
             if case.own and case.is_known:
                 figures["known"] += 1
-                figures["first"] += bool(len(case.right)) and bool(case.right[(case.matrix @ ranking).argmax()])
+                figures["first"] += bool(len(case.right)) and bool(
+                    case.right[(case.matrix @ ranking).argmax()]
+                )
             figures["hedged"] += case.own and not answers
             figures["answered"] += answers and not case.own
     for pages, figures in counted.items():
@@ -239,16 +269,22 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures on articles left out, then the numbers fitted on all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--every", type=int, default=1, help="take only every Nth question")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     read = [json.loads(gzip.decompress(path.read_bytes())) for path in arguments.files]
-    sets = [pair for one in read for pair in (one.items() if isinstance(one, dict) else [("", one)])]
+    sets = [
+        pair for one in read for pair in (one.items() if isinstance(one, dict) else [("", one)])
+    ]
     fold = folds([articles for _, articles in sets], arguments.seed)
     every = [
-        case for language, articles in sets for case in cases(articles, fold, arguments.every, language, arguments.seed)
+        case
+        for language, articles in sets
+        for case in cases(articles, fold, arguments.every, language, arguments.seed)
     ]
     print(f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}")
     for line in validated(every):
@@ -258,7 +294,11 @@ def main() -> None:
     for is_english, gate in fit_gates(every, ranking).items():
         names = gate_of("en" if is_english else "")
         biases = {one: round(bias, 1) for one, bias in gate.biases.items()}
-        print(dict(zip(names, gate.weights.round(2).tolist(), strict=True)), round(gate.bias, 1), biases)
+        print(
+            dict(zip(names, gate.weights.round(2).tolist(), strict=True)),
+            round(gate.bias, 1),
+            biases,
+        )
 
 
 if __name__ == "__main__":

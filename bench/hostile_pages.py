@@ -26,7 +26,9 @@ _PAGES: dict[Kind, dict[str, str | Callable[[int], str]]] = {
         "tables": "<table><tr><td>a<td>b</table>",
         "tables in tables": "<table><tr><td>a",
         "quotations in quotations": "<blockquote>a",
-        "headings in headings": lambda size: "<h2>" * 2_000 + "<a href=x>b</a>" * ((size - 8_000) // 15),
+        "headings in headings": lambda size: (
+            "<h2>" * 2_000 + "<a href=x>b</a>" * ((size - 8_000) // 15)
+        ),
         "hidden paragraphs": "<p hidden>a</p>",
         "words": "word ",
         "escaped characters": "_ _",
@@ -44,13 +46,17 @@ _PAGES: dict[Kind, dict[str, str | Callable[[int], str]]] = {
         "words": "word ",
     },
     "json": {
-        "nested": lambda size: "[" + ",".join("[" * 900 + "]" * 900 for _ in range(size // 1_801)) + "]",
+        "nested": lambda size: (
+            "[" + ",".join("[" * 900 + "]" * 900 for _ in range(size // 1_801)) + "]"
+        ),
         "objects": lambda size: "[" + '{"a":1},' * (size // 8) + "1]",
     },
     "csv": {"rows": "a,b\n", "links": "[a](b),c\n"},
     "feed": {
         "empty entries": lambda size: "<rss><channel>" + "<item/>" * (size // 7),
-        "entries": lambda size: "<rss><channel>" + "<item><description>&lt;b&gt;a</description></item>" * (size // 50),
+        "entries": lambda size: (
+            "<rss><channel>" + "<item><description>&lt;b&gt;a</description></item>" * (size // 50)
+        ),
     },
 }
 

@@ -42,7 +42,9 @@ def measure() -> list[Row]:
         rows = []
         for version in VERSIONS:
             with _gateway(environment) as ours, _baseline() as bare:
-                rows += [_against(ours, bare, load, version, connections) for connections in CONNECTIONS]
+                rows += [
+                    _against(ours, bare, load, version, connections) for connections in CONNECTIONS
+                ]
         with _gateway(environment) as ours:
             rows += _bad_day(ours, load, sandbox)
         return rows
@@ -106,7 +108,13 @@ def _against(ours: Server, bare: Server, load: Client, version: str, connections
         f"{server.resident_megabytes():.0f} MB"
         for server in speeds
     )
-    return Row(f"HTTP {version}, {connections} at once", measured, reference, f"{ratio:.2f}", f">= {WANTED}")
+    return Row(
+        f"HTTP {version}, {connections} at once",
+        measured,
+        reference,
+        f"{ratio:.2f}",
+        f">= {WANTED}",
+    )
 
 
 def _bad_day(ours: Server, load: Client, sandbox: Sandbox) -> list[Row]:
@@ -129,7 +137,11 @@ def _bad_day(ours: Server, load: Client, sandbox: Sandbox) -> list[Row]:
             "0, 0",
         ),
         Row(
-            "... memory", f"{memory[1]:.0f} MB", f"{memory[0]:.0f} MB before", f"{memory[1] / memory[0]:.2f}", "<= 1.1"
+            "... memory",
+            f"{memory[1]:.0f} MB",
+            f"{memory[0]:.0f} MB before",
+            f"{memory[1] / memory[0]:.2f}",
+            "<= 1.1",
         ),
     ]
 
@@ -150,14 +162,21 @@ def _gateway(environment: dict[str, str]) -> Iterator[Server]:
 @contextmanager
 def _baseline() -> Iterator[Server]:
     port = _free_port()
-    with _running([sys.executable, "-m", "bench.bare_server", str(port)], dict(os.environ), port) as process:
+    with _running(
+        [sys.executable, "-m", "bench.bare_server", str(port)], dict(os.environ), port
+    ) as process:
         yield Server(process, port, "noop", "text")
 
 
 @contextmanager
-def _running(command: list[str], environment: dict[str, str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+def _running(
+    command: list[str], environment: dict[str, str], port: int
+) -> Iterator[subprocess.Popen[bytes]]:
     """A server that listens until the block ends. Its log goes into a file, as in production."""
-    with tempfile.TemporaryFile() as log, subprocess.Popen(command, env=environment, stderr=log) as process:
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(command, env=environment, stderr=log) as process,
+    ):
         try:
             _wait_for(port)
             yield process
@@ -168,7 +187,9 @@ def _running(command: list[str], environment: dict[str, str], port: int) -> Iter
 @contextmanager
 def _client() -> Iterator[Client]:
     command = [sys.executable, "-m", "bench.http_load"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         yield Client(process)
         process.terminate()
 

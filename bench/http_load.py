@@ -54,7 +54,9 @@ def request(order: Order, question: str) -> bytes:
             "io.modelcontextprotocol/clientCapabilities": {},
         }
         headers |= {"Mcp-Method": "tools/call", "Mcp-Name": order.tool}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    ).encode()
     headers |= {
         "Host": f"127.0.0.1:{order.port}",
         "Accept": "application/json, text/event-stream",
@@ -85,7 +87,11 @@ class Connection(asyncio.Protocol):
         head, separator, body = self._received.partition(b"\r\n\r\n")
         if not separator:
             return
-        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        length = next(
+            int(line[15:])
+            for line in head.lower().split(b"\r\n")
+            if line.startswith(b"content-length:")
+        )
         if len(body) >= length:
             self._note(head, body)
             self._received = b""
@@ -109,7 +115,11 @@ class Connection(asyncio.Protocol):
         outcome = "ok"
         if b'"isError":true' in body or b'"result"' not in body:
             answer = json.loads(body)
-            error = answer.get("result", {}).get("structuredContent", {}).get("error", answer.get("error", {}))
+            error = (
+                answer.get("result", {})
+                .get("structuredContent", {})
+                .get("error", answer.get("error", {}))
+            )
             outcome = str(error.get("code"))
         self._report.note(head[9:12].decode(), outcome, time.perf_counter() - self._sent_at)
 
@@ -123,7 +133,9 @@ async def drive(order: Order) -> Report:
     async with asyncio.timeout(LONGEST_CALL_SECONDS * len(order.questions) / order.connections):
         made = await asyncio.gather(
             *(
-                loop.create_connection(lambda: Connection(requests, report), "127.0.0.1", order.port)
+                loop.create_connection(
+                    lambda: Connection(requests, report), "127.0.0.1", order.port
+                )
                 for _ in range(order.connections)
             )
         )

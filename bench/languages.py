@@ -47,7 +47,9 @@ def measure(language: str, articles: Sequence[dict[str, Any]], most: int) -> Cou
     return counted
 
 
-def _asked(language: str, question: str, answers: list[str], served: list[Page], others: list[Page]) -> Counter[str]:
+def _asked(
+    language: str, question: str, answers: list[str], served: list[Page], others: list[Page]
+) -> Counter[str]:
     begun = time.process_time()
     own, strange = _answer(question, served), _answer(question, others)
     counted = Counter({"asked": 1, "microseconds": int((time.process_time() - begun) / 2 * 1e6)})
@@ -58,7 +60,9 @@ def _asked(language: str, question: str, answers: list[str], served: list[Page],
     counted["strangers unhedged"] = not _is_hedged(strange)
     hedged = [one for one in (own, strange) if _is_hedged(one)]
     counted["hedges"] = len(hedged)
-    counted["hedges in its language"] = sum(_is_hedge(one.text.split("\n\n")[0], language) for one in hedged)
+    counted["hedges in its language"] = sum(
+        _is_hedge(one.text.split("\n\n")[0], language) for one in hedged
+    )
     return counted
 
 
@@ -93,7 +97,9 @@ def row(language: str, counted: Counter[str]) -> str:
     """A line of the table: each figure and its goal, with a mark if it misses the goal."""
     asked = counted["asked"]
     cells = []
-    for place, (figure, goal) in enumerate(zip(FIGURES, GOALS.get(language, DEFAULT_GOALS), strict=True)):
+    for place, (figure, goal) in enumerate(
+        zip(FIGURES, GOALS.get(language, DEFAULT_GOALS), strict=True)
+    ):
         share = counted[figure] / asked
         missed = share < goal if place < 2 else share > goal
         cells.append(f"{share:>8.3f} ({goal:.2f}){'!' if missed else ' '}")
@@ -102,7 +108,9 @@ def row(language: str, counted: Counter[str]) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, default=120, help="questions in each language")
     parser.add_argument("--languages", nargs="*", help="these alone")

@@ -54,12 +54,21 @@ async def _measure(calls: int) -> list[Row]:
         for call in range(calls):
             await _ask(gateway, f"How tall is the Eiffel Tower in {1900 + call % KINDS}?")
         rows = [
-            Row("memory after initialize", f"{first:.0f} MB", f"SDK server {bare:.0f} MB", _ratio(first, bare), ""),
+            Row(
+                "memory after initialize",
+                f"{first:.0f} MB",
+                f"SDK server {bare:.0f} MB",
+                _ratio(first, bare),
+                "",
+            ),
             _row("memory after the first search_web", asked, equipped, "<= 1.25"),
             _row(f"memory after {calls} calls", _megabytes(ours_id), equipped, "<= 1.35"),
         ]
         workers = sum(map(_megabytes, _children(ours_id)))
-        return [*rows, Row("memory of its workers then", f"{workers:.0f} MB", "", "", "0 when idle")]
+        return [
+            *rows,
+            Row("memory of its workers then", f"{workers:.0f} MB", "", "", "0 when idle"),
+        ]
 
 
 async def _start(
@@ -67,7 +76,9 @@ async def _start(
 ) -> tuple[Client, int]:
     """A server and its process id."""
     before = set(_children(os.getpid()))
-    server = StdioServerParameters(command=sys.executable, args=arguments, env={**os.environ, **BYTE_CODE, **settings})
+    server = StdioServerParameters(
+        command=sys.executable, args=arguments, env={**os.environ, **BYTE_CODE, **settings}
+    )
     client = await stack.enter_async_context(Client(stdio_client(server, quiet)))
     (process_id,) = set(_children(os.getpid())) - before
     return client, process_id

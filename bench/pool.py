@@ -87,8 +87,20 @@ def _rows(title: str, stalls: float, slower: float) -> list[Row]:
         )
         for part, wanted in ((0.5, "<= 1.05"), (0.95, ""), (0.99, "< 1"))
     ]
-    extra = Row(f"{title}: extra calls", f"{hedged.hedges}", f"{CALLS} calls", f"{hedged.hedges / CALLS:.3f}", "<= 0.1")
-    lost = Row(f"{title}: no answer in {DEADLINE:g} s", f"{hedged.unanswered}", f"without {plain.unanswered}", "", "")
+    extra = Row(
+        f"{title}: extra calls",
+        f"{hedged.hedges}",
+        f"{CALLS} calls",
+        f"{hedged.hedges / CALLS:.3f}",
+        "<= 0.1",
+    )
+    lost = Row(
+        f"{title}: no answer in {DEADLINE:g} s",
+        f"{hedged.unanswered}",
+        f"without {plain.unanswered}",
+        "",
+        "",
+    )
     return [*tails, extra, lost]
 
 

@@ -49,12 +49,16 @@ async def measure(articles: list[dict[str, Any]], size: int) -> str:
             async with open_gateway(settings) as gateway:
                 counted: Counter[str] = Counter()
                 for number, article in enumerate(articles):
-                    url, stranger = (f"http://{site}/{(number + step) % len(articles)}" for step in (0, 1))
+                    url, stranger = (
+                        f"http://{site}/{(number + step) % len(articles)}" for step in (0, 1)
+                    )
                     for question, answers in _questions(article):
                         counted += await _asked(gateway, url, stranger, question, answers, size)
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     for start in range(0, len(paragraphs), GROUP):
-        counted[f"right paragraph of {GROUP} first"] += await _found_first(paragraphs[start : start + GROUP])
+        counted[f"right paragraph of {GROUP} first"] += await _found_first(
+            paragraphs[start : start + GROUP]
+        )
     total = counted.pop("questions")
     return "\n".join(f"{name:<40}{count / total:>8.3f}" for name, count in sorted(counted.items()))
 
@@ -71,15 +75,24 @@ async def _asked(
     found = await gateway.reading.passages(PassagesRequest(url, (question,)))
     results = found.queries[0].results
     for place in PLACES:
-        counted[f"answer in the first {place}"] += any(holds(passage.text) for passage in results[:place])
-    texts = ["\n".join((*one.section_path, one.text)) for one in cut_passages(page.markdown, size).passages]
+        counted[f"answer in the first {place}"] += any(
+            holds(passage.text) for passage in results[:place]
+        )
+    texts = [
+        "\n".join((*one.section_path, one.text))
+        for one in cut_passages(page.markdown, size).passages
+    ]
     by_words = bm25(query_terms(question), tokens_of_each(texts))
     counted["answer in the first by BM25 alone"] += holds(texts[by_words.index(max(by_words))])
     counted["passages shown"] += len(results)
     counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
-    other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
+    other = (
+        (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
+    )
     counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
-    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page}, encode=encode)
+    quoted = compose(
+        SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page}, encode=encode
+    )
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
 
@@ -89,10 +102,22 @@ async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
     similarity = Similarity(StaticEmbedder())
     texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
     tokens = tokens_of_each(texts.values())
-    asked = [(place, q) for place, one in enumerate(paragraphs) for q, _ in _questions({"paragraphs": [one]})]
-    near = (await similarity.compare(Subject(texts), [q for _, q in asked], Deadline.after(60))).similarities
+    asked = [
+        (place, q)
+        for place, one in enumerate(paragraphs)
+        for q, _ in _questions({"paragraphs": [one]})
+    ]
+    near = (
+        await similarity.compare(Subject(texts), [q for _, q in asked], Deadline.after(60))
+    ).similarities
     return sum(
-        select(query_terms(q), tokens, [near[q].get(one) for one in texts], weight=similarity.weight, most=1)[0][0]
+        select(
+            query_terms(q),
+            tokens,
+            [near[q].get(one) for one in texts],
+            weight=similarity.weight,
+            most=1,
+        )[0][0]
         == place
         for place, q in asked
     )
@@ -124,12 +149,16 @@ async def _site(articles: list[dict[str, Any]]) -> AsyncIterator[str]:
 
 def _page(article: dict[str, Any]) -> bytes:
     title = html.escape(article["title"].replace("_", " "))
-    text = "".join(f"<p>{html.escape(paragraph['text'])}</p>" for paragraph in article["paragraphs"])
+    text = "".join(
+        f"<p>{html.escape(paragraph['text'])}</p>" for paragraph in article["paragraphs"]
+    )
     return f"<!doctype html><title>{title}</title><main><article><h1>{title}</h1>{text}</article></main>".encode()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--size", type=int, default=512, help="tokens in a passage")
     arguments = parser.parse_args()

@@ -64,18 +64,28 @@ class Quoted:
                 self.strangers_answered / (self.strangers or 1),
                 "at most .050",
             ),
-            ("not hedged though no page answers", self.unanswerable_answered / (self.unanswerable or 1), ""),
+            (
+                "not hedged though no page answers",
+                self.unanswerable_answered / (self.unanswerable or 1),
+                "",
+            ),
             ("CPU ms of an answer, mean", 1000 * statistics.mean(self.seconds or [0]), ""),
         )
-        return "\n".join(f"{name:<44}{figure:>8.3f}  {goal}".rstrip() for name, figure, goal in rows)
+        return "\n".join(
+            f"{name:<44}{figure:>8.3f}  {goal}".rstrip() for name, figure, goal in rows
+        )
 
 
 def quotes(articles: Sequence[dict[str, Any]]) -> str:
     """The figures for each question over the page of its article and four others, and over five others."""
-    documents = [Document(article["title"].replace("_", " "), markdown_of(article)) for article in articles]
+    documents = [
+        Document(article["title"].replace("_", " "), markdown_of(article)) for article in articles
+    ]
     chance, counted = random.Random(1), Quoted()
     for number, paragraph, question, answers in _questions(articles):
-        others = chance.sample([at for at in range(len(articles)) if at != number], min(OTHERS + 1, len(articles) - 1))
+        others = chance.sample(
+            [at for at in range(len(articles)) if at != number], min(OTHERS + 1, len(articles) - 1)
+        )
         pages = [number, *others[:OTHERS]]
         chance.shuffle(pages)
         begun = time.process_time()
@@ -107,7 +117,9 @@ def _questions(articles: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, s
 
 def markdown_of(article: dict[str, Any]) -> str:
     """The page of an article."""
-    return "\n\n".join((f"# {article['title'].replace('_', ' ')}", *(one["text"] for one in article["paragraphs"])))
+    return "\n\n".join(
+        (f"# {article['title'].replace('_', ' ')}", *(one["text"] for one in article["paragraphs"]))
+    )
 
 
 def _flat(text: str) -> str:

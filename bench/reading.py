@@ -33,8 +33,33 @@ CALLS = 100
 FIRST_READS = 20
 SECTIONS = 60
 WORDS = (
-    *("tide", "moon", "harbour", "gauge", "coast", "wind", "level", "reef", "current", "keeper", "lamp", "signal"),
-    *("chart", "depth", "anchor", "storm", "vessel", "channel", "measure", "range", "season", "record", "bottom"),
+    *(
+        "tide",
+        "moon",
+        "harbour",
+        "gauge",
+        "coast",
+        "wind",
+        "level",
+        "reef",
+        "current",
+        "keeper",
+        "lamp",
+        "signal",
+    ),
+    *(
+        "chart",
+        "depth",
+        "anchor",
+        "storm",
+        "vessel",
+        "channel",
+        "measure",
+        "range",
+        "season",
+        "record",
+        "bottom",
+    ),
     *("survey", "instrument", "shallow", "passage", "island"),
 )
 
@@ -48,19 +73,31 @@ async def _measure() -> list[Row]:
     async with _site() as site:
         with tempfile.TemporaryDirectory() as folder:
             settings = load_settings(
-                data_dir=Path(folder), fetch_allow_private_hosts=(site,), log_level="ERROR", read_rate_limit="none"
+                data_dir=Path(folder),
+                fetch_allow_private_hosts=(site,),
+                log_level="ERROR",
+                read_rate_limit="none",
             )
             async with open_gateway(settings) as gateway:
                 await gateway.warm_up_reading()
                 known = await _known(gateway, f"http://{site}/0")
-                firsts = [await _timed(gateway, f"http://{site}/{number}") for number in range(1, FIRST_READS + 1)]
+                firsts = [
+                    await _timed(gateway, f"http://{site}/{number}")
+                    for number in range(1, FIRST_READS + 1)
+                ]
         plain = await _plain(site)
         over_stdio = await _over_stdio(site)
     ratio = statistics.median(firsts) / statistics.median(plain)
     return [
         Row("known page, one query", milliseconds(known), "in process", "", "< 30 ms"),
         Row("known page, one query", milliseconds(over_stdio), "MCP over stdio", "", "< 30 ms"),
-        Row("new page, one query", milliseconds(firsts), f"fetch + extract {milliseconds(plain)}", f"{ratio:.2f}", ""),
+        Row(
+            "new page, one query",
+            milliseconds(firsts),
+            f"fetch + extract {milliseconds(plain)}",
+            f"{ratio:.2f}",
+            "",
+        ),
         _embedding(),
     ]
 
@@ -89,14 +126,21 @@ async def _plain(site: str) -> list[float]:
 
 async def _over_stdio(site: str) -> list[float]:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w") as quiet:
-        environment = {**os.environ, "DATA_DIR": folder, "FETCH_ALLOW_PRIVATE_HOSTS": site, "TOOLSETS": "read"}
+        environment = {
+            **os.environ,
+            "DATA_DIR": folder,
+            "FETCH_ALLOW_PRIVATE_HOSTS": site,
+            "TOOLSETS": "read",
+        }
         environment["READ_RATE_LIMIT"] = "none"
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
         )
         async with Client(stdio_client(server, quiet)) as client:
             calls = [
-                await timed_call(client, "read_from_page", {"url": f"http://{site}/0", "query": _question()})
+                await timed_call(
+                    client, "read_from_page", {"url": f"http://{site}/0", "query": _question()}
+                )
                 for _ in range(CALLS + 5)
             ]
     return calls[5:]
@@ -128,7 +172,8 @@ def _text(number: int) -> str:
         return f"{' '.join(chance.choices(WORDS, k=14)).capitalize()} {chance.randint(1, 9999)}."
 
     return "\n\n".join(
-        f"## Section {section}\n\n" + "\n\n".join(" ".join(sentence() for _ in range(4)) for _ in range(4))
+        f"## Section {section}\n\n"
+        + "\n\n".join(" ".join(sentence() for _ in range(4)) for _ in range(4))
         for section in range(SECTIONS)
     )
 
@@ -136,9 +181,7 @@ def _text(number: int) -> str:
 def _html(number: int) -> bytes:
     blocks = _text(number).split("\n\n")
     body = "".join(f"<h2>{b[3:]}</h2>" if b.startswith("## ") else f"<p>{b}</p>" for b in blocks)
-    page = (
-        f"<!doctype html><title>Page {number}</title><body><main><article><h1>Page {number}</h1>{body}</article></main>"
-    )
+    page = f"<!doctype html><title>Page {number}</title><body><main><article><h1>Page {number}</h1>{body}</article></main>"
     return page.encode()
 
 
@@ -152,7 +195,8 @@ async def _site() -> AsyncIterator[str]:
         body = _html(int(number)) if number.isdigit() else b""
         status = "200 OK" if body else "404 Not Found"
         writer.write(
-            f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+            f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+            + body
         )
         await writer.drain()
         writer.close()

@@ -24,9 +24,15 @@ from websearch_gateway.models import LOCAL, SearchQuery
 from websearch_gateway.results import WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 
-TIERS = {"300 s for all": (300.0, 300.0), "300 s and 1 h": (300.0, 3_600.0), "300 s and 7 days": (300.0, 604_800.0)}
+TIERS = {
+    "300 s for all": (300.0, 300.0),
+    "300 s and 1 h": (300.0, 3_600.0),
+    "300 s and 7 days": (300.0, 604_800.0),
+}
 COST_USD = 0.01
-RESULT = WebResult(title="T", link="https://a.example/", page_content="text", provider="bench", relevance_score=0.5)
+RESULT = WebResult(
+    title="T", link="https://a.example/", page_content="text", provider="bench", relevance_score=0.5
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +89,18 @@ def table(asked: Log) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--asked", type=int, default=20_000, help="questions in the log")
     parser.add_argument("--per-hour", type=float, default=1_000, help="questions an hour")
-    parser.add_argument("--exponent", type=float, default=1.0, help="of Zipf's law; 0 asks all equally often")
+    parser.add_argument(
+        "--exponent", type=float, default=1.0, help="of Zipf's law; 0 asks all equally often"
+    )
     given = parser.parse_args()
     made = log(given.files, given.asked, given.per_hour, given.exponent)
-    print(f"{given.asked:,} questions, {len(set(made.questions)):,} of them distinct, ${COST_USD} each")
+    print(
+        f"{given.asked:,} questions, {len(set(made.questions)):,} of them distinct, ${COST_USD} each"
+    )
     print(table(made))

@@ -41,7 +41,13 @@ def load(path: Path) -> list[Pair]:
     """The pairs of a file."""
     rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
     return [
-        Pair(row["a"], row["b"], row["same"], row.get("category") or row.get("kind", ""), row.get("half", ""))
+        Pair(
+            row["a"],
+            row["b"],
+            row["same"],
+            row.get("category") or row.get("kind", ""),
+            row.get("half", ""),
+        )
         for row in rows
     ]
 
@@ -55,7 +61,9 @@ def is_served(pair: Pair) -> bool:
 def rates(pairs: list[Pair]) -> dict[bool, tuple[int, int]]:
     """The numbers of served pairs and of all pairs: of those that mean the same (True), and of the others."""
     served = Counter(pair.same for pair in pairs if is_served(pair))
-    return {same: (served[same], sum(pair.same == same for pair in pairs)) for same in (True, False)}
+    return {
+        same: (served[same], sum(pair.same == same for pair in pairs)) for same in (True, False)
+    }
 
 
 def microseconds_a_pair(pairs: list[Pair]) -> float:
@@ -85,7 +93,9 @@ def measure() -> list[Row]:
                 "0 false",
             )
         )
-    rows.append(Row("meaning check", f"{microseconds_a_pair(pairs):.0f} us a pair", "66 us", "", "<= 90 us"))
+    rows.append(
+        Row("meaning check", f"{microseconds_a_pair(pairs):.0f} us a pair", "66 us", "", "<= 90 us")
+    )
     return [*rows, _lookup_row(asyncio.run(lookups(pairs)))]
 
 
@@ -98,7 +108,9 @@ async def lookups(pairs: list[Pair]) -> list[float]:
         await asked.add("answers", SearchQuery(pair.b), "", 3600)
         started = time.process_time()
         wording = Wording.of(pair.a)
-        last = await asked.last("answers", SearchQuery(pair.a), wording, "") if wording.words else None
+        last = (
+            await asked.last("answers", SearchQuery(pair.a), wording, "") if wording.words else None
+        )
         if last is not None:
             wording.is_same(Wording.of(last.text))
         seconds.append(time.process_time() - started)
@@ -108,7 +120,11 @@ async def lookups(pairs: list[Pair]) -> list[float]:
 def _lookup_row(seconds: list[float]) -> Row:
     p99 = statistics.quantiles(seconds, n=100)[98] * 1000
     return Row(
-        "semantic lookup", f"p50 {statistics.median(seconds) * 1000:.2f} ms, p99 {p99:.2f} ms", "", "", "p99 < 3 ms"
+        "semantic lookup",
+        f"p50 {statistics.median(seconds) * 1000:.2f} ms, p99 {p99:.2f} ms",
+        "",
+        "",
+        "p99 < 3 ms",
     )
 
 

@@ -41,7 +41,13 @@ def _rows(name: str, place: Callable[[ExitStack], str]) -> Iterator[Row]:
             return
         for verb, (together, alone) in asyncio.run(_measure(url)).items():
             rate = f"{together / alone:.1f}"
-            yield Row(f"state {name}: {verb}", f"{together:,.0f} per s", f"one by one {alone:,.0f} per s", rate, "")
+            yield Row(
+                f"state {name}: {verb}",
+                f"{together:,.0f} per s",
+                f"one by one {alone:,.0f} per s",
+                rate,
+                "",
+            )
 
 
 async def _measure(url: str) -> dict[str, tuple[float, float]]:
@@ -49,7 +55,8 @@ async def _measure(url: str) -> dict[str, tuple[float, float]]:
     await state.get("bench/first")  # connects
     try:
         return {
-            name: (await _rate(state, verb, AT_ONCE), await _rate(state, verb, 1)) for name, verb in MEASURED.items()
+            name: (await _rate(state, verb, AT_ONCE), await _rate(state, verb, 1))
+            for name, verb in MEASURED.items()
         }
     finally:
         await state.close()

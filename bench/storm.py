@@ -33,7 +33,9 @@ def _pdf_bomb() -> bytes:
         b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(stream), stream),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     )
-    body = b"%PDF-1.4\n" + b"".join(b"%d 0 obj%s endobj\n" % (n, one) for n, one in enumerate(objects, 1))
+    body = b"%PDF-1.4\n" + b"".join(
+        b"%d 0 obj%s endobj\n" % (n, one) for n, one in enumerate(objects, 1)
+    )
     return body + b"trailer<</Root 1 0 R>>"
 
 
@@ -51,7 +53,10 @@ PAGES: dict[str, tuple[str, bytes]] = {
     "/bomb2.pdf": ("application/pdf", _pdf_bomb()),
     "/headings.md": ("text/markdown", b"# a\n" * 500_000),
     "/ticks.md": ("text/markdown", b"`" * 2_000_000),
-    **{f"/tables{n}.html": ("text/html", _html("<table><tr><td>" * 20_000 + "x" + "y" * n)) for n in range(12)},
+    **{
+        f"/tables{n}.html": ("text/html", _html("<table><tr><td>" * 20_000 + "x" + "y" * n))
+        for n in range(12)
+    },
 }
 TINY = ("text/html", _html("A tiny page of a few words about tides."))
 
@@ -75,7 +80,9 @@ async def _measure() -> list[Row]:
             server = StdioServerParameters(
                 command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
             )
-            async with Client(stdio_client(server, quiet), mode="legacy") as client:  # later protocols have no ping
+            async with Client(
+                stdio_client(server, quiet), mode="legacy"
+            ) as client:  # later protocols have no ping
                 return await _storm(client, site)
 
 
@@ -110,15 +117,29 @@ async def _storm(client: Client, site: str) -> list[Row]:
             "<= 250 ms",
         ),
         Row("storm: slowest ping", f"{1000 * pings[-1]:.0f} ms", f"{len(pings)} pings", "", ""),
-        Row("storm: main process", f"+{peaks[0] - warm:.0f} MB", f"warm {warm:.0f} MB", "", "<= +60 MB"),
+        Row(
+            "storm: main process",
+            f"+{peaks[0] - warm:.0f} MB",
+            f"warm {warm:.0f} MB",
+            "",
+            "<= +60 MB",
+        ),
         Row("storm: all processes", f"{peaks[1]:.0f} MB at most", "", "", ""),
-        Row("after it: all processes", f"{_resident(main) + sum(map(_resident, _children(main))):.0f} MB", "", "", ""),
+        Row(
+            "after it: all processes",
+            f"{_resident(main) + sum(map(_resident, _children(main))):.0f} MB",
+            "",
+            "",
+            "",
+        ),
         Row("after it: processor", f"{after:.1%}", f"{REST_SECONDS} s", "", "< 5%"),
     ]
 
 
 async def _read(client: Client, url: str) -> bool:
-    result = await client.call_tool("read_from_page", {"url": url, "query": "tides", "maxResults": 1})
+    result = await client.call_tool(
+        "read_from_page", {"url": url, "query": "tides", "maxResults": 1}
+    )
     return not result.is_error
 
 
@@ -140,7 +161,9 @@ async def _watch(client: Client, main: int, pings: list[float], peaks: list[floa
 
 def _server() -> int:
     return next(
-        pid for pid in _children(os.getpid()) if b"websearch_gateway" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        pid
+        for pid in _children(os.getpid())
+        if b"websearch_gateway" in Path(f"/proc/{pid}/cmdline").read_bytes()
     )
 
 
@@ -160,7 +183,11 @@ def _stat(pid: int) -> list[str]:
 def _resident(pid: int) -> float:
     """Megabytes."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        return (
+            int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            * os.sysconf("SC_PAGE_SIZE")
+            / 1e6
+        )
     except OSError:
         return 0.0
 
@@ -181,7 +208,10 @@ async def _site() -> AsyncIterator[str]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path = (await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1]
         kind, body = PAGES.get(path, TINY)
-        writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        writer.write(
+            f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
         with suppress(ConnectionError):
             await writer.drain()
         writer.close()

@@ -34,4 +34,6 @@ def print_table(rows: Sequence[Row]) -> None:
     lines += [(row.name, row.measured, row.reference, row.ratio, row.wanted) for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(5)]
     for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )

@@ -27,7 +27,9 @@ from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 
 # Without time limits, and the same examples in each run: what forty do not find in the first, none finds later.
-hypothesis_settings.register_profile("tests", hypothesis_settings.get_profile("ci"), max_examples=40)
+hypothesis_settings.register_profile(
+    "tests", hypothesis_settings.get_profile("ci"), max_examples=40
+)
 hypothesis_settings.load_profile("tests")
 
 SLOW = (

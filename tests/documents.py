@@ -43,7 +43,10 @@ def relations(found: dict[str, tuple[str, str]]) -> str:
 
 def office(main: str, parts: dict[str, str | bytes]) -> bytes:
     """An Office document whose main part is `main`."""
-    start = {"[Content_Types].xml": "<Types/>", "_rels/.rels": relations({"r1": ("officeDocument", main)})}
+    start = {
+        "[Content_Types].xml": "<Types/>",
+        "_rels/.rels": relations({"r1": ("officeDocument", main)}),
+    }
     return packed({**start, **parts})
 
 
@@ -51,7 +54,10 @@ def word(body: str, parts: dict[str, str | bytes] | None = None) -> bytes:
     """A Word document with this XML in its body."""
     return office(
         "word/document.xml",
-        {"word/document.xml": f"<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>", **(parts or {})},
+        {
+            "word/document.xml": f"<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>",
+            **(parts or {}),
+        },
     )
 
 
@@ -66,7 +72,9 @@ def slides(*trees: str, parts: dict[str, str | bytes] | None = None, show: str =
     named = "".join(f'<p:sldId id="{255 + n}" r:id="s{n}"/>' for n in numbers)
     found: dict[str, str | bytes] = {
         "ppt/presentation.xml": f"<p:presentation {P} {R}><p:sldIdLst>{named}</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": relations({f"s{n}": ("slide", f"slides/slide{n}.xml") for n in numbers}),
+        "ppt/_rels/presentation.xml.rels": relations(
+            {f"s{n}": ("slide", f"slides/slide{n}.xml") for n in numbers}
+        ),
     }
     for n, tree in zip(numbers, trees, strict=True):
         shown = show if n == len(trees) else "1"
@@ -85,18 +93,25 @@ def shape(text: str, kind: str = "", top: int | None = None) -> str:
     return f"<p:sp>{named}<p:txBody>{lines}</p:txBody></p:sp>"
 
 
-def open_document(kind: str, body: str, styles: str = "", parts: dict[str, str | bytes] | None = None) -> bytes:
+def open_document(
+    kind: str, body: str, styles: str = "", parts: dict[str, str | bytes] | None = None
+) -> bytes:
     """An OpenDocument file: `kind` is text, presentation or spreadsheet."""
     content = (
         f'<office:document-content{_ODF} xmlns:xlink="http://www.w3.org/1999/xlink">'
         f"<office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
     )
-    declared = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "META-INF/manifest.xml": f"<x{_ODF}/>"}
+    declared = {
+        "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+        "META-INF/manifest.xml": f"<x{_ODF}/>",
+    }
     return packed({**declared, "content.xml": content, **(parts or {})})
 
 
-def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | None = None) -> bytes:
+def book(
+    chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | None = None
+) -> bytes:
     """An EPUB of these chapters; `facts` are elements of its metadata."""
     items = "".join(f'<item id="c{n}" href="c{n}.xhtml"/>' for n in range(len(chapters)))
     spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
@@ -113,7 +128,10 @@ def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | N
             "mimetype": "application/epub+zip",
             "META-INF/container.xml": container,
             "OEBPS/book.opf": package,
-            **{f"OEBPS/c{n}.xhtml": f"<html><body>{text}</body></html>" for n, text in enumerate(chapters)},
+            **{
+                f"OEBPS/c{n}.xhtml": f"<html><body>{text}</body></html>"
+                for n, text in enumerate(chapters)
+            },
             **(parts or {}),
         }
     )
@@ -133,8 +151,13 @@ def drawn(
 
     With `unicode` (hexadecimal UTF-16) the letter A stands for these characters.
     """
-    objects = {1: f"<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R{catalog}>>", 3: f"<</Title({title})>>"}
-    objects[4] = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{'/ToUnicode 9 0 R' if unicode else ''}>>"
+    objects = {
+        1: f"<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R{catalog}>>",
+        3: f"<</Title({title})>>",
+    }
+    objects[4] = (
+        f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{'/ToUnicode 9 0 R' if unicode else ''}>>"
+    )
     if unicode:
         codes = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{unicode}> endbfchar"
         objects[9] = f"<</Length {len(codes)}>>stream\n{codes}\nendstream"
@@ -151,12 +174,16 @@ def drawn(
     for level, (heading, index) in enumerate(outline):
         number = 6 + level
         below = f"/First {number + 1} 0 R/Last {number + 1} 0 R" if level + 1 < len(outline) else ""
-        objects[number] = f"<</Title({heading})/Parent {number - 1} 0 R{below}/Dest[{20 + 2 * index} 0 R/Fit]>>"
+        objects[number] = (
+            f"<</Title({heading})/Parent {number - 1} 0 R{below}/Dest[{20 + 2 * index} 0 R/Fit]>>"
+        )
     body, places = b"%PDF-1.7\n", {}
     for number, text in sorted(objects.items()):
         places[number] = len(body)
         body += f"{number} 0 obj{text}endobj\n".encode()
-    table = "".join(f"{number} 1\n{place:010} 00000 n \n" for number, place in sorted(places.items()))
+    table = "".join(
+        f"{number} 1\n{place:010} 00000 n \n" for number, place in sorted(places.items())
+    )
     trailer = f"trailer<</Root 1 0 R/Info 3 0 R/Size {30 + 2 * len(pages)}>>\nstartxref\n{len(body)}\n%%EOF"
     return body + f"xref\n0 1\n0000000000 65535 f \n{table}{trailer}".encode()
 

@@ -35,7 +35,10 @@ ATTEMPTS = 40
 
 
 def too_much(
-    function: Callable[[str], object], text: Text, counted: Sequence[int] = COUNTED, timed: Sequence[int] = TIMED
+    function: Callable[[str], object],
+    text: Text,
+    counted: Sequence[int] = COUNTED,
+    timed: Sequence[int] = TIMED,
 ) -> str | None:
     """None for a linear function, else what grows too fast: `lines: 250 times`."""
     function(text_of(text, 100))  # exclude the costs of the first call
@@ -74,7 +77,10 @@ def without_collector() -> Iterator[None]:
 
 
 def _growth(
-    measure: Callable[[str], float], text: Text, sizes: Sequence[int], limits: tuple[float, float, int]
+    measure: Callable[[str], float],
+    text: Text,
+    sizes: Sequence[int],
+    limits: tuple[float, float, int],
 ) -> float:
     """The growth at the first size that does not show too much, else at the last one; 1 if even that is negligible.
 
@@ -87,7 +93,9 @@ def _growth(
         many = measure(long)
         if many < negligible:
             growth = 1.0  # what a shorter text showed was noise
-            if many == before:  # a text four times as long runs the same lines: all work is in single calls
+            if (
+                many == before
+            ):  # a text four times as long runs the same lines: all work is in single calls
                 break
             before = many
             continue

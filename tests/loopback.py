@@ -27,7 +27,9 @@ async def serving(handle: Handler, tls: ssl.SSLContext | None = None) -> AsyncIt
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):  # the client went away
+            with contextlib.suppress(
+                ConnectionError, asyncio.IncompleteReadError
+            ):  # the client went away
                 await handle(reader, writer)
         finally:
             writer.close()

@@ -28,7 +28,9 @@ def gateway(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         if settings.get("llm_model"):
             environment["LLM_BASE_URL"] = engines(sandbox.url)["llm"]["LLM_BASE_URL"]
         flags = {name.lower(): value for name, value in environment.items()}
-        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
+        async with open_gateway(
+            load_settings(None, **{**flags, "data_dir": tmp_path, **settings})
+        ) as opened:
             yield opened
 
     return start

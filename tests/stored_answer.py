@@ -15,7 +15,13 @@ AGAIN = SearchQuery("height of the Eiffel Tower")
 ANSWER = SearchResponse(
     text="It is 330 m tall.",
     citations=(
-        Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is 330 m tall.", end_index=17, rank=1),
+        Citation(
+            url="https://toureiffel.paris/",
+            title="T",
+            text_snippet="It is 330 m tall.",
+            end_index=17,
+            rank=1,
+        ),
     ),
     provider="openai",
     responded_at="2026-11-21T10:00:00.000Z",

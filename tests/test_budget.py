@@ -25,7 +25,9 @@ async def test_the_ledger_holds_the_cost_of_an_answer(gateway: Open) -> None:
     assert stats.left_today_usd == pytest.approx(5 - response.cost_usd, abs=1e-6)
 
 
-async def test_with_a_spent_budget_free_providers_serve_and_the_answer_says_so(gateway: Open, sandbox: Sandbox) -> None:
+async def test_with_a_spent_budget_free_providers_serve_and_the_answer_says_so(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(daily_budget_usd=0.0) as opened:
         response = await opened.search(TOWER)
     assert response.provider == "synthetic-raw-search"
@@ -33,7 +35,9 @@ async def test_with_a_spent_budget_free_providers_serve_and_the_answer_says_so(g
     assert response.fallback is not None
     assert response.fallback.reason.startswith("BUDGET: DAILY_BUDGET_USD")
     assert any(warning.startswith("serper failed: BUDGET") for warning in response.warnings)
-    assert [name for name in ("openai", "serper", "tavily", "brave", "google") if sandbox.calls(name)] == []
+    assert [
+        name for name in ("openai", "serper", "tavily", "brave", "google") if sandbox.calls(name)
+    ] == []
 
 
 async def test_with_a_spent_budget_and_no_free_provider_the_error_is_budget(gateway: Open) -> None:
@@ -47,7 +51,9 @@ async def test_with_a_spent_budget_and_no_free_provider_the_error_is_budget(gate
 
 async def test_each_user_has_a_budget_of_their_own(gateway: Open) -> None:
     ann, bob = Caller("ann"), Caller("bob")
-    async with gateway(user_daily_budget_usd=0.081, openai_api_key=None, search_providers="tavily") as opened:
+    async with gateway(
+        user_daily_budget_usd=0.081, openai_api_key=None, search_providers="tavily"
+    ) as opened:
         for number in range(10):
             await opened.web_search(WebSearchRequest(f"ferry number {number}"), ann)
         with pytest.raises(Exhausted):
@@ -65,7 +71,11 @@ async def test_two_processes_share_one_budget(gateway: Open) -> None:
     }
     async with gateway(**settings) as one, gateway(**settings) as other:
         outcomes = await asyncio.gather(
-            *(place.web_search(WebSearchRequest(f"ferry {n}")) for n in range(10) for place in (one, other)),
+            *(
+                place.web_search(WebSearchRequest(f"ferry {n}"))
+                for n in range(10)
+                for place in (one, other)
+            ),
             return_exceptions=True,
         )
         cost = (await one.operations.server_stats()).days[0].usd
@@ -80,7 +90,9 @@ async def test_the_operators_price_replaces_the_built_in_one(gateway: Open) -> N
     assert stats.days[0].usd == 0.5
 
 
-async def test_health_names_every_upstream_and_its_last_error(gateway: Open, sandbox: Sandbox) -> None:
+async def test_health_names_every_upstream_and_its_last_error(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=500)
     async with gateway() as opened:
         await opened.search(TOWER)

@@ -57,7 +57,11 @@ class Snippet:
         if self.language == "sh":
             return _claude_command(self.text)
         config = json.loads(self.text) if self.language == "json" else tomllib.loads(self.text)
-        (servers,) = [value for key, value in config.items() if key in ("mcpServers", "mcp_servers", "servers")]
+        (servers,) = [
+            value
+            for key, value in config.items()
+            if key in ("mcpServers", "mcp_servers", "servers")
+        ]
         assert list(servers) == ["websearch"]
         entry: dict[str, Any] = servers["websearch"]
         return entry
@@ -67,7 +71,10 @@ def _claude_command(line: str) -> dict[str, Any]:
     words = shlex.split(line.replace("\\\n", " "))
     assert words[:3] == ["claude", "mcp", "add"]
     if "--" not in words:
-        return {"url": next(word for word in words if word.startswith("https://")), "headers": words[-1]}
+        return {
+            "url": next(word for word in words if word.startswith("https://")),
+            "headers": words[-1],
+        }
     command, *arguments = words[words.index("--") + 1 :]
     return {"command": command, "args": arguments}
 
@@ -96,13 +103,18 @@ def test_every_client_has_its_snippet() -> None:
 @pytest.mark.parametrize("snippet", LOCAL, ids=lambda snippet: snippet.client)
 def test_every_snippet_has_the_same_command_with_the_name_of_its_client(snippet: Snippet) -> None:
     *command, name = snippet.entry["args"]
-    assert (snippet.entry["command"], command) == ("uvx", ["--from", PLACE, "websearch-gateway", *SERVE])
+    assert (snippet.entry["command"], command) == (
+        "uvx",
+        ["--from", PLACE, "websearch-gateway", *SERVE],
+    )
     assert name == CONTEXTS[snippet.client]
 
 
 async def test_the_command_of_the_snippets_serves_the_tools(tmp_path: Path) -> None:
     """As uvx runs it from a clone, which the last test here does."""
-    server = StdioServerParameters(command=str(SCRIPT), args=[*SERVE, "codex"], env={"DATA_DIR": str(tmp_path)})
+    server = StdioServerParameters(
+        command=str(SCRIPT), args=[*SERVE, "codex"], env={"DATA_DIR": str(tmp_path)}
+    )
     async with stdio_client(server) as streams, ClientSession(*streams) as client:
         await client.initialize()
         listing = await client.list_tools()
@@ -119,10 +131,15 @@ def test_the_readme_starts_the_gateway_from_a_clone_too() -> None:
     text = (ROOT / "README.md").read_text()
     (claude,) = re.findall(r"`(claude mcp add [^`]+)`", text)
     entry = _claude_command(claude)
-    assert (entry["command"], entry["args"]) == ("uvx", ["--from", "$PWD", "websearch-gateway", "start-mcp-server"])
+    assert (entry["command"], entry["args"]) == (
+        "uvx",
+        ["--from", "$PWD", "websearch-gateway", "start-mcp-server"],
+    )
 
 
-def test_the_readme_leaves_configurations_to_the_page_of_clients_and_fits_a_screen_and_a_half() -> None:
+def test_the_readme_leaves_configurations_to_the_page_of_clients_and_fits_a_screen_and_a_half() -> (
+    None
+):
     text = (ROOT / "README.md").read_text()
     assert "```json" not in text
     assert len(text.splitlines()) <= 90

@@ -24,8 +24,13 @@ from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "tools" / "README.md"])
-OURS = {"websearch-gateway": typer.main.get_command(cli), "docs-mcp": typer.main.get_command(docs_mcp)}
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "tools" / "README.md"]
+)
+OURS = {
+    "websearch-gateway": typer.main.get_command(cli),
+    "docs-mcp": typer.main.get_command(docs_mcp),
+}
 SECRET = "a-secret-that-stands-for-what-openssl-would-make"
 GATEWAY = "http://127.0.0.1:8080"
 SHELL = "websearch-gateway|docs-mcp|make|pip|curl|docker|uvx|npm|export|claude|python|firebase"
@@ -82,7 +87,9 @@ class Command:
 
     @property
     def assignment(self) -> bool:
-        return all(re.match(r"[A-Z_]+=", word) for word in shlex.split(self.line.removeprefix("export ")))
+        return all(
+            re.match(r"[A-Z_]+=", word) for word in shlex.split(self.line.removeprefix("export "))
+        )
 
     @property
     def words(self) -> list[str]:
@@ -116,16 +123,22 @@ def lines(block: str) -> Iterator[str]:
 
 
 def commands(document: Path) -> list[Command]:
-    blocks = re.findall(r"^```(?:console|sh|bash|shell)\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(
+        r"^```(?:console|sh|bash|shell)\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE
+    )
     return [Command(document, line) for block in blocks for line in lines(block)]
 
 
 COMMANDS = {document: commands(document) for document in DOCUMENTS}
 EVERY = [command for found in COMMANDS.values() for command in found]
-LOCAL = [command for command in EVERY if command.line.startswith("curl ") and GATEWAY in command.line]
+LOCAL = [
+    command for command in EVERY if command.line.startswith("curl ") and GATEWAY in command.line
+]
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if COMMANDS[path]], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "document", [path for path in DOCUMENTS if COMMANDS[path]], ids=lambda path: path.name
+)
 def test_every_command_is_run_or_says_why_not(document: Path) -> None:
     left = [c for c in COMMANDS[document] if not (c.runs or c.reason or c.assignment or c in LOCAL)]
     assert left == [], "run it, or give a reason in NOT_RUN"
@@ -139,13 +152,22 @@ def test_every_reason_belongs_to_a_command() -> None:
 def test_no_command_hides_in_a_block_without_a_language(document: Path) -> None:
     fenceless = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.DOTALL | re.MULTILINE)
     if document.name != "AGENTS.md":  # a list of commands with what each does beside it
-        assert re.findall(rf"^(?: {{4}}|\t)(?:[A-Z_]+=\S+ )*(?:\$ )?(?:{SHELL}) .*", fenceless, re.MULTILINE) == []
+        assert (
+            re.findall(
+                rf"^(?: {{4}}|\t)(?:[A-Z_]+=\S+ )*(?:\$ )?(?:{SHELL}) .*", fenceless, re.MULTILINE
+            )
+            == []
+        )
 
 
 @pytest.mark.parametrize(
-    "document", [path for path in DOCUMENTS if any(c.runs for c in COMMANDS[path])], ids=lambda path: path.name
+    "document",
+    [path for path in DOCUMENTS if any(c.runs for c in COMMANDS[path])],
+    ids=lambda path: path.name,
 )
-def test_the_commands_of_a_document_run_one_after_the_other(document: Path, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_commands_of_a_document_run_one_after_the_other(
+    document: Path, sandbox: Sandbox, tmp_path: Path
+) -> None:
     """Against the sandbox. Exported variables hold for the rest of the document."""
     start = {**PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
     environment = {**start, "AUTH_MODE": "secret", "AUTH_SECRET": SECRET}
@@ -171,7 +193,9 @@ def gateway_address(_running_sandbox: Sandbox) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", LOCAL, ids=lambda command: command.document.name)
-def test_the_requests_with_curl_in_a_document_succeed(command: Command, gateway_address: str) -> None:
+def test_the_requests_with_curl_in_a_document_succeed(
+    command: Command, gateway_address: str
+) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
     asked = [word.replace(GATEWAY, gateway_address) for word in command.words]
@@ -188,14 +212,24 @@ def test_the_requests_with_curl_in_a_document_succeed(command: Command, gateway_
 
 
 def test_every_make_target_that_a_document_names_exists() -> None:
-    targets = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text().replace("$(VENV)", ".venv"), re.M))
+    targets = set(
+        re.findall(
+            r"^([\w./$()-]+):", (ROOT / "Makefile").read_text().replace("$(VENV)", ".venv"), re.M
+        )
+    )
     for document in DOCUMENTS:
-        named = re.findall(r"(?:`|^|\s{4})make ([a-z][\w-]*|\.venv/\S+?)(?=[`\s])", document.read_text(), re.MULTILINE)
+        named = re.findall(
+            r"(?:`|^|\s{4})make ([a-z][\w-]*|\.venv/\S+?)(?=[`\s])",
+            document.read_text(),
+            re.MULTILINE,
+        )
         assert set(named) <= targets, document.name
 
 
 def test_every_extra_that_a_document_names_exists() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     for document in DOCUMENTS:
         for named in re.findall(r"(?:websearch-gateway|\.)\[([a-z,]+)\]", document.read_text()):
             assert set(named.split(",")) <= set(extras), document.name
@@ -208,7 +242,9 @@ def test_every_command_in_running_text_is_one_of_ours_with_its_options(document:
         command, known = OURS[program], {"--help", "-h", "--version", "--install-completion"}
         while words and (inside := getattr(command, "commands", {}).get(words[0])):
             command, words = inside, words[1:]
-        if hasattr(command, "commands"):  # no command follows: nothing, an option or a placeholder does
+        if hasattr(
+            command, "commands"
+        ):  # no command follows: nothing, an option or a placeholder does
             assert not words or words[0].startswith("-") or words[0] in ("…", "COMMAND"), text
         known |= {option for parameter in command.params for option in parameter.opts}
         ours = words[: words.index("--")] if "--" in words else words
@@ -220,5 +256,9 @@ def test_lines_that_only_assign_in_a_document_name_settings() -> None:
     foreign = {"NEW_STATE_URL", "POSTGRES_PASSWORD", "SEARXNG_SECRET"}
     for command in EVERY:
         if command.assignment:
-            names = {word.partition("=")[0] for word in shlex.split(command.line.removeprefix("export "))}
-            assert {name.lower() for name in names - foreign} <= set(Settings.model_fields), command.line
+            names = {
+                word.partition("=")[0] for word in shlex.split(command.line.removeprefix("export "))
+            }
+            assert {name.lower() for name in names - foreign} <= set(Settings.model_fields), (
+                command.line
+            )

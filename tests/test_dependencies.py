@@ -29,7 +29,10 @@ def _normal(name: str) -> str:
 def _declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [one for group in project["optional-dependencies"].values() for one in group]
-    return {_normal(re.split(r"[\[<>=;!~ ]", one, maxsplit=1)[0]) for one in (*project["dependencies"], *extras)}
+    return {
+        _normal(re.split(r"[\[<>=;!~ ]", one, maxsplit=1)[0])
+        for one in (*project["dependencies"], *extras)
+    }
 
 
 def _imported() -> set[str]:
@@ -40,7 +43,9 @@ def _imported() -> set[str]:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names.add(node.module)
-    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"websearch_gateway"}
+    return (
+        {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"websearch_gateway"}
+    )
 
 
 def test_every_module_that_is_imported_comes_with_a_declared_dependency() -> None:
@@ -49,7 +54,8 @@ def test_every_module_that_is_imported_comes_with_a_declared_dependency() -> Non
     missing = {
         name
         for name in _imported()
-        if name in sources and declared.isdisjoint({COMES_WITH.get(name, ""), *map(_normal, sources[name])})
+        if name in sources
+        and declared.isdisjoint({COMES_WITH.get(name, ""), *map(_normal, sources[name])})
     }
     assert missing == set()
 

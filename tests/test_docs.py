@@ -54,13 +54,20 @@ FILES = _files()
 
 def _is_there(name: str) -> bool:
     """Whether the path of a file or folder of the repository ends with `name`. NAME and the like match any name."""
-    wanted = re.compile("(^|/)" + re.sub(r"[A-Z]{2,}", lambda match: "[^/]*", re.escape(name.rstrip("/"))) + "$")
+    wanted = re.compile(
+        "(^|/)" + re.sub(r"[A-Z]{2,}", lambda match: "[^/]*", re.escape(name.rstrip("/"))) + "$"
+    )
     return any(wanted.search(path) for path in FILES)
 
 
 def _paths(text: str) -> set[str]:
     """The files and folders of this repository that a text names."""
-    rooms = "|".join([*FOLDERS, *sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists())])
+    rooms = "|".join(
+        [
+            *FOLDERS,
+            *sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()),
+        ]
+    )
     modules = re.findall(r"(?<![\w./:-])[\w/-]*\w\.py\b", text)
     return {*modules, *re.findall(rf"`((?:{rooms})/[\w./-]*)`", text)} - STATE_KEYS - NOT_KEPT
 
@@ -69,9 +76,11 @@ def _symbols(text: str) -> set[tuple[str, str]]:
     """(module, symbol) of every `module.symbol` whose module is one of ours."""
     ours = {path.stem for path in MODULES} - {"query"}  # more often a SearchQuery than the module
     found = re.findall(r"`(?:[a-z_]+\.)*([a-z_]+)\.([A-Za-z_]+)(?:\([^`]*\))?`", text)
-    return {(module, symbol) for module, symbol in found if module in ours and symbol not in ("py", "env")} - {
-        tuple(name.split(".")) for name in FOREIGN
-    }
+    return {
+        (module, symbol)
+        for module, symbol in found
+        if module in ours and symbol not in ("py", "env")
+    } - {tuple(name.split(".")) for name in FOREIGN}
 
 
 def _is_defined(module: str, symbol: str) -> bool:
@@ -83,7 +92,9 @@ def _is_defined(module: str, symbol: str) -> bool:
 def test_every_path_and_symbol_that_a_document_names_exists(document: Path) -> None:
     text = document.read_text()
     assert {name for name in _paths(text) if not _is_there(name)} == set()
-    assert {f"{module}.{symbol}" for module, symbol in _symbols(text) if not _is_defined(module, symbol)} == set()
+    assert {
+        f"{module}.{symbol}" for module, symbol in _symbols(text) if not _is_defined(module, symbol)
+    } == set()
 
 
 def test_every_path_and_symbol_that_a_docstring_names_exists() -> None:
@@ -101,7 +112,8 @@ def test_the_picture_of_the_layers_is_drawn_from_the_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "document"), [("settings_table", "settings.md"), ("price_table", "prices.md"), ("cli_table", "cli.md")]
+    ("tool", "document"),
+    [("settings_table", "settings.md"), ("price_table", "prices.md"), ("cli_table", "cli.md")],
 )
 def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
     """Write it again with `make docs`."""
@@ -115,7 +127,10 @@ def test_every_setting_says_what_it_does() -> None:
 
 def test_the_page_of_tools_names_every_tool_and_every_field_of_an_answer() -> None:
     page = (ROOT / "docs" / "tools.md").read_text()
-    fields = [field.serialization_alias or field.alias or name for name, field in SearchResponse.model_fields.items()]
+    fields = [
+        field.serialization_alias or field.alias or name
+        for name, field in SearchResponse.model_fields.items()
+    ]
     for name in [tool.name for tool in TOOLS] + fields:
         assert f"`{name}`" in page or f"`{name}[]`" in page, name
 
@@ -123,7 +138,9 @@ def test_the_page_of_tools_names_every_tool_and_every_field_of_an_answer() -> No
 def test_the_page_of_tools_has_a_section_with_two_examples_for_each_tool() -> None:
     sections = re.split(r"^## ", (ROOT / "docs" / "tools.md").read_text(), flags=re.MULTILINE)
     for tool in TOOLS:
-        (section,) = [text for text in sections if text.startswith(f"`{tool.name}` ({tool.toolset})")]
+        (section,) = [
+            text for text in sections if text.startswith(f"`{tool.name}` ({tool.toolset})")
+        ]
         assert section.count("```json") == 2 or "As `" in section, tool.name
 
 
@@ -149,9 +166,20 @@ def test_the_agents_page_fits_one_screen() -> None:
 
 
 def test_the_package_exports_what_it_promises() -> None:
-    calls = [call for name, call in vars(Gateway).items() if inspect.iscoroutinefunction(call) and name[0] != "_"]
+    calls = [
+        call
+        for name, call in vars(Gateway).items()
+        if inspect.iscoroutinefunction(call) and name[0] != "_"
+    ]
     results = {inspect.signature(call).return_annotation for call in calls}
-    assert set(websearch_gateway.__all__) == {"Claim", "Gateway", "SearchError", "SyncGateway", "__version__", *results}
+    assert set(websearch_gateway.__all__) == {
+        "Claim",
+        "Gateway",
+        "SearchError",
+        "SyncGateway",
+        "__version__",
+        *results,
+    }
     assert all(hasattr(websearch_gateway, name) for name in websearch_gateway.__all__)
     assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()
 
@@ -160,6 +188,8 @@ def test_every_message_in_troubleshooting_is_one_that_the_gateway_gives() -> Non
     sources = "".join(module.read_text() for module in MODULES)
     document = (ROOT / "docs" / "troubleshooting.md").read_text()
     entries = re.findall(r"^\*\*(.+?)\*\*", document, re.MULTILINE)
-    messages = [text for entry in entries for text in re.findall(r"`([^`]+)`", entry) if " " in text]
+    messages = [
+        text for entry in entries for text in re.findall(r"`([^`]+)`", entry) if " " in text
+    ]
     assert len(messages) > 12
     assert [text for text in messages if text not in sources] == []

@@ -9,10 +9,19 @@ from typing import cast, get_args
 import pytest
 
 from websearch_gateway import errors
-from websearch_gateway.errors import Attempt, ErrorCode, Exhausted, Refused, SearchError, Unavailable
+from websearch_gateway.errors import (
+    Attempt,
+    ErrorCode,
+    Exhausted,
+    Refused,
+    SearchError,
+    Unavailable,
+)
 
 POLICIES = (SearchError, Refused, Unavailable)
-CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, SearchError)]
+CLASSES = [
+    kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, SearchError)
+]
 LEAVES = [kind for kind in CLASSES if kind not in POLICIES]
 
 
@@ -83,10 +92,17 @@ def test_an_error_after_no_attempts_says_so() -> None:
         ([], "PROVIDER"),
     ],
 )
-def test_when_all_failed_for_the_same_reason_the_code_is_that_of_the_reason(attempts: list[str], code: str) -> None:
+def test_when_all_failed_for_the_same_reason_the_code_is_that_of_the_reason(
+    attempts: list[str], code: str
+) -> None:
     causes = {"RATE_LIMIT": errors.RATE_LIMITED, "quota": "quota"}
     tried = [
-        Attempt("one", "PROVIDER" if one in causes else cast("errors.ErrorCode", one), "", causes.get(one, ""))
+        Attempt(
+            "one",
+            "PROVIDER" if one in causes else cast("errors.ErrorCode", one),
+            "",
+            causes.get(one, ""),
+        )
         for one in attempts
     ]
     assert Exhausted(tried).code == code

@@ -76,7 +76,9 @@ def test_a_program_of_another_framework_runs(address: str) -> None:
     """That of OpenAI's is run by `tests/clients/openai_agents.py`."""
     if not PYTHON.exists():
         pytest.skip("the clients are not installed: make .venv/.clients")
-    assert "/pages/descale-espresso-machine" in run(os.fspath(PYTHON), "langchain_tool.py", GATEWAY_URL=address)
+    assert "/pages/descale-espresso-machine" in run(
+        os.fspath(PYTHON), "langchain_tool.py", GATEWAY_URL=address
+    )
 
 
 def paths(text: str) -> set[str]:
@@ -109,7 +111,9 @@ def test_litellm_searches_and_answers_by_its_configuration(address: str) -> None
     script = PYTHON.parents[3] / "tests" / "clients" / "litellm_search.py"
     alone = ["run", "--quiet", "--no-project", "--python", sys.executable, "--with", LITELLM]
     command = [str(uv), *alone, "python", "-W", "ignore", str(script)]
-    done = subprocess.run(command, input=config, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        command, input=config, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     seen = json.loads(done.stdout.splitlines()[-1])
     for name in ("websearch", "websearch-searxng"):
@@ -128,8 +132,12 @@ def test_openclaw_searches_by_its_configuration(address: str, tmp_path: Path) ->
 
     def openclaw(*arguments: str) -> str:
         environment = {**os.environ, "HOME": str(tmp_path)}
-        return subprocess.check_output([command, *arguments], env=environment, text=True, timeout=PATIENCE)
+        return subprocess.check_output(
+            [command, *arguments], env=environment, text=True, timeout=PATIENCE
+        )
 
-    shown = openclaw("infer", "web", "search", "--query", "How do I descale an espresso machine?", "--json")
+    shown = openclaw(
+        "infer", "web", "search", "--query", "How do I descale an espresso machine?", "--json"
+    )
     assert "/pages/descale-espresso-machine" in shown
     assert "6 tools" in openclaw("mcp", "probe", "websearch")

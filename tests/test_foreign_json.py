@@ -46,7 +46,11 @@ OWN_DATA = {
 """Where JSON is parsed that no stranger wrote, or that is only inspected on its way to another parser."""
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -58,9 +62,15 @@ def nested(depth: int) -> bytes:
 
 def test_no_other_module_parses_what_a_stranger_wrote() -> None:
     parsing = re.compile(r"json\.loads?\(|JSONDecoder\(|from_json\(")
-    modules = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    modules = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
+        for path in PACKAGE.rglob("*.py")
+    }
     found = {place for place, source in modules.items() if parsing.search(source)}
-    assert {place for place in found if not place.startswith("sandbox/")} == {"foreign_json.py", *OWN_DATA}
+    assert {place for place in found if not place.startswith("sandbox/")} == {
+        "foreign_json.py",
+        *OWN_DATA,
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,9 @@ def test_no_other_module_parses_what_a_stranger_wrote() -> None:
     ids=lambda body: repr(body[:12]),
 )
 @pytest.mark.parametrize("parse", [parse_json, parse_strict_json])
-def test_what_is_not_json_or_too_long_or_too_deep_is_refused_with_one_error(parse: Any, body: bytes) -> None:
+def test_what_is_not_json_or_too_long_or_too_deep_is_refused_with_one_error(
+    parse: Any, body: bytes
+) -> None:
     with pytest.raises(BadJson) as caught:
         parse(body)
     assert isinstance(caught.value, ValueError)
@@ -120,16 +132,21 @@ def test_every_number_of_a_reply_fits_a_float(text: bytes, lenient: float | None
 
 
 @pytest.mark.parametrize(
-    "text", [b"NaN", b"[-Infinity]", b"1e400", b'{"a":1,"a":2}', b'"\xed\xa0\x80"', b'[{"b":{"":0,"":0}}]']
+    "text",
+    [b"NaN", b"[-Infinity]", b"1e400", b'{"a":1,"a":2}', b'"\xed\xa0\x80"', b'[{"b":{"":0,"":0}}]'],
 )
-def test_what_two_readers_may_understand_in_two_ways_is_refused_where_it_matters(text: bytes) -> None:
+def test_what_two_readers_may_understand_in_two_ways_is_refused_where_it_matters(
+    text: bytes,
+) -> None:
     parse_json(text)
     with pytest.raises(BadJson):
         parse_strict_json(text)
 
 
 def test_whole_numbers_of_a_strict_text_stay_exact() -> None:
-    assert parse_strict_json(b"[123456789012345678901234567890]") == [123456789012345678901234567890]
+    assert parse_strict_json(b"[123456789012345678901234567890]") == [
+        123456789012345678901234567890
+    ]
 
 
 def test_halves_of_surrogate_pairs_become_question_marks() -> None:
@@ -148,7 +165,12 @@ def test_a_reply_without_an_object_is_refused_or_empty(body: bytes) -> None:
 @given(st.dictionaries(st.text(), ANYTHING))
 def test_an_object_arrives_as_it_is(value: dict[str, object]) -> None:
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    assert parsed_or_empty(body) == reply_object(body, "Vendor") == parse_strict_json(body) == json.loads(body)
+    assert (
+        parsed_or_empty(body)
+        == reply_object(body, "Vendor")
+        == parse_strict_json(body)
+        == json.loads(body)
+    )
 
 
 @given(st.binary(max_size=60) | ANYTHING.map(lambda value: json.dumps(value).encode()))
@@ -167,7 +189,11 @@ def test_a_field_of_another_type_counts_as_empty(value: object) -> None:
     assert count(value, 7) == (value if type(value) is int and value >= 0 else 7)
 
 
-@pytest.mark.parametrize("kind", [*MALFORMED, KeyError, IndexError, OverflowError, UnicodeError, ZeroDivisionError])
-def test_whatever_a_reply_of_another_shape_raises_is_the_error_of_a_reply(kind: type[Exception]) -> None:
+@pytest.mark.parametrize(
+    "kind", [*MALFORMED, KeyError, IndexError, OverflowError, UnicodeError, ZeroDivisionError]
+)
+def test_whatever_a_reply_of_another_shape_raises_is_the_error_of_a_reply(
+    kind: type[Exception],
+) -> None:
     with pytest.raises(SearchProviderParseError, match="no list"), reading_reply("It is no list."):
         raise kind

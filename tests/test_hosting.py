@@ -46,8 +46,14 @@ def test_a_linter_accepts_the_workflows() -> None:
 
 
 def test_the_workflows_test_every_python_version_that_the_package_names() -> None:
-    tests = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]["tests"]
-    named = [line for line in (ROOT / "pyproject.toml").read_text().splitlines() if "Python :: 3." in line]
+    tests = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"][
+        "tests"
+    ]
+    named = [
+        line
+        for line in (ROOT / "pyproject.toml").read_text().splitlines()
+        if "Python :: 3." in line
+    ]
     assert len(named) == len(tests["strategy"]["matrix"]["python"])
 
 
@@ -59,7 +65,9 @@ def services() -> dict[str, Any]:
 
 def is_valid(compose: Path) -> bool:
     """Check with the schema of the Compose specification, which the checker includes."""
-    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(compose)])
+    done = CliRunner().invoke(
+        check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(compose)]
+    )
     return done.exit_code == 0
 
 
@@ -70,7 +78,9 @@ def test_compose_follows_the_schema_of_its_specification(tmp_path: Path) -> None
 
 
 def test_compose_sets_only_settings_that_exist(services: dict[str, Any]) -> None:
-    assert {name.lower() for name in services["gateway"]["environment"]} <= set(Settings.model_fields)
+    assert {name.lower() for name in services["gateway"]["environment"]} <= set(
+        Settings.model_fields
+    )
     assert services["gateway"]["env_file"] == [{"path": "gateway.env", "required": False}]
     assert set(services["gateway"]["depends_on"]) <= set(services)
 
@@ -82,12 +92,18 @@ def test_every_service_of_compose_has_a_health_check(services: dict[str, Any]) -
         assert check["test"][0] == "CMD", name
         assert {"interval", "timeout", "retries"} <= set(check), name
     waits = services["gateway"]["depends_on"]
-    assert waits["postgres"] == {"condition": "service_healthy"}, "it does not start without its state"
+    assert waits["postgres"] == {"condition": "service_healthy"}, (
+        "it does not start without its state"
+    )
 
 
 def test_compose_holds_no_secret(services: dict[str, Any]) -> None:
     """Secrets come from the environment and have no default."""
-    secrets = {name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+    secrets = {
+        name.upper()
+        for name, field in Settings.model_fields.items()
+        if "SecretStr" in str(field.annotation)
+    }
     secrets |= {"AUTH_TOKENS", "SEARXNG_SECRET", "POSTGRES_PASSWORD"}
     for service in services.values():
         for name in secrets & set(service["environment"]):
@@ -135,34 +151,61 @@ def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     unit = (ROOT / "deploy" / "websearch-gateway.service").read_text()
     seconds = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
     assert seconds
-    assert int(seconds[1]) > Settings.model_fields["search_deadline_seconds"].default + CLOSE_SECONDS
+    assert (
+        int(seconds[1]) > Settings.model_fields["search_deadline_seconds"].default + CLOSE_SECONDS
+    )
     program = Path(sys.executable).with_name("websearch-gateway")
     copy = tmp_path / "websearch-gateway.service"
-    for text, accepted in ((unit, True), (unit.replace("Restart=on-failure", "Restart=maybe"), False)):
+    for text, accepted in (
+        (unit, True),
+        (unit.replace("Restart=on-failure", "Restart=maybe"), False),
+    ):
         copy.write_text(text.replace("/opt/websearch-gateway/bin/websearch-gateway", str(program)))
         command = ["systemd-analyze", "verify", "--man=no", str(copy)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
         assert (done.stderr == "") == accepted, done.stderr
 
 
 def test_the_grafana_board_asks_for_metrics_that_exist() -> None:
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
     expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    asked = {name for expression in expressions for name in re.findall(r"websearch_gateway_\w+", expression)}
+    asked = {
+        name
+        for expression in expressions
+        for name in re.findall(r"websearch_gateway_\w+", expression)
+    }
     text, _ = exposition(HEALTHY, 0.0, "")
     families = list(text_string_to_metric_families(text.decode()))
     offered = {sample.name for family in families for sample in family.samples} | {
         f"{family.name}{suffix}" for family in families for suffix in SUFFIXES[family.type]
     }
     assert asked <= offered, asked - offered
-    named = {name for name in offered if name.startswith("websearch_gateway_") and not name.endswith(UNASKED)}
-    assert {re.sub("_bucket$", "", name) for name in asked} == named - {f"{name}_bucket" for name in named}
-    labels = {label for expression in expressions for label in re.findall(r"(\w+)(?:!?=~?)\"", expression)}
+    named = {
+        name
+        for name in offered
+        if name.startswith("websearch_gateway_") and not name.endswith(UNASKED)
+    }
+    assert {re.sub("_bucket$", "", name) for name in asked} == named - {
+        f"{name}_bucket" for name in named
+    }
+    labels = {
+        label for expression in expressions for label in re.findall(r"(\w+)(?:!?=~?)\"", expression)
+    }
     assert labels <= {"tool", "result", "state"}
-    assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}) == len(board["panels"])
+    assert len(
+        {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}
+    ) == len(board["panels"])
 
 
-SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", ""), "gauge": ("",), "unknown": (), "untyped": ()}
+SUFFIXES = {
+    "counter": ("_total",),
+    "histogram": ("_bucket", ""),
+    "gauge": ("",),
+    "unknown": (),
+    "untyped": (),
+}
 UNASKED = ("_created", "_sum", "_count", "_bucket")
 
 
@@ -181,7 +224,9 @@ def context(tmp_path: Path) -> Path:
     for line in instructions("COPY"):
         *sources, target = [word for word in line.split() if not word.startswith("--")]
         for source in sources if "--from" not in line else ():
-            assert f"!{source}" in ignored, "everything that is not named there stays out of the context"
+            assert f"!{source}" in ignored, (
+                "everything that is not named there stays out of the context"
+            )
             where = tmp_path / target
             if (ROOT / source).is_dir():
                 shutil.copytree(ROOT / source, where, ignore=shutil.ignore_patterns("__pycache__"))
@@ -198,15 +243,29 @@ def test_the_image_is_built_from_the_files_that_it_copies(context: Path, tmp_pat
     match = re.search(r'--constraint (\S+) "\.\[([\w,]+)\]"', install)
     assert match
     assert (context / match[1]).exists()
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     assert set(match[2].split(",")) <= set(extras)
-    command = [uv, "build", "--quiet", "--wheel", "--python", sys.executable, "--out-dir", tmp_path / "dist", context]
+    command = [
+        uv,
+        "build",
+        "--quiet",
+        "--wheel",
+        "--python",
+        sys.executable,
+        "--out-dir",
+        tmp_path / "dist",
+        context,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_the_image_has_a_python_that_the_package_supports() -> None:
-    stages = [re.fullmatch(r"python:3\.(\d+)-slim(?: AS \w+)?", line) for line in instructions("FROM")]
+    stages = [
+        re.fullmatch(r"python:3\.(\d+)-slim(?: AS \w+)?", line) for line in instructions("FROM")
+    ]
     versions = {int(stage[1]) for stage in stages if stage}
     assert len(stages) == 2
     assert len(versions) == 1
@@ -215,12 +274,22 @@ def test_the_image_has_a_python_that_the_package_supports() -> None:
 
 
 @pytest.mark.parametrize("place", ["Dockerfile", "compose.yaml"])
-def test_a_server_that_the_image_starts_is_healthy(place: str, services: dict[str, Any], tmp_path: Path) -> None:
+def test_a_server_that_the_image_starts_is_healthy(
+    place: str, services: dict[str, Any], tmp_path: Path
+) -> None:
     (line,) = re.findall(r"^HEALTHCHECK .*CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
-    check = json.loads(line) if place == "Dockerfile" else services["gateway"]["healthcheck"]["test"][1:]
+    check = (
+        json.loads(line)
+        if place == "Dockerfile"
+        else services["gateway"]["healthcheck"]["test"][1:]
+    )
     (started,) = instructions("CMD")
     command = ["0" if word == "8080" else word for word in json.loads(started)]
-    settings = {"AUTH_MODE": "secret", "AUTH_SECRET": "a-secret-of-more-than-32-characters", "DATA_DIR": str(tmp_path)}
+    settings = {
+        "AUTH_MODE": "secret",
+        "AUTH_SECRET": "a-secret-of-more-than-32-characters",
+        "DATA_DIR": str(tmp_path),
+    }
     settings |= {"PUBLIC_URL": "https://search.example.com", "STATE_URL": "memory://"}
     script = Path(sys.executable).with_name(command[0])
     process = subprocess.Popen(
@@ -229,7 +298,9 @@ def test_a_server_that_the_image_starts_is_healthy(place: str, services: dict[st
     with process as server:
         try:
             assert server.stderr is not None
-            port = next(found[1] for line in server.stderr if (found := re.search(r":(\d+)/mcp", line)))
+            port = next(
+                found[1] for line in server.stderr if (found := re.search(r":(\d+)/mcp", line))
+            )
             code = check[-1].replace(":8080/", f":{port}/")
             assert code != check[-1]
             subprocess.run([sys.executable, *check[1:-1], code], check=True, timeout=PATIENCE)

@@ -10,6 +10,8 @@ KINDS = frozenset({".py", ".typed", ".json", ".html", ".css", ".js", ".txt", ".n
 
 
 def test_the_package_has_only_files_that_it_uses() -> None:
-    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [
+        path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
     assert len(files) > 100
     assert [str(path) for path in files if path.suffix not in KINDS] == []

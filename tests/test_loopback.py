@@ -27,7 +27,9 @@ async def fails(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.mark.parametrize("handler", [reads, returns])
 @pytest.mark.parametrize("sealed", [False, True])
-def test_no_connection_is_left_to_the_garbage_collector(handler: object, sealed: bool, tmp_path: Path) -> None:
+def test_no_connection_is_left_to_the_garbage_collector(
+    handler: object, sealed: bool, tmp_path: Path
+) -> None:
     tls = issue(tmp_path, "site.example")[1] if sealed else None
 
     async def connect_and_leave(turns: int) -> socket.socket:

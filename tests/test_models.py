@@ -30,7 +30,9 @@ def test_a_part_of_a_call_never_gets_more_time_than_the_whole(parts: list[float]
         clock.now += 1
 
 
-def test_a_part_of_the_time_keeps_the_caller_and_the_bill_and_shows_neither_them_nor_the_question() -> None:
+def test_a_part_of_the_time_keeps_the_caller_and_the_bill_and_shows_neither_them_nor_the_question() -> (
+    None
+):
     whole = Call.of(SearchQuery("how tall is the tower"), Deadline.after(100), caller=Caller("ann"))
     part = whole.within(5)
     assert (part.query, part.caller.user, part.bill) == (whole.query, "ann", whole.bill)

@@ -40,7 +40,13 @@ pytestmark = [
 def run(*command: str | Path, **environment: str) -> str:
     """What a command prints; it must succeed. `environment` is its whole environment, if given."""
     done = subprocess.run(
-        command, cwd=ROOT, env=environment or None, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
+        command,
+        cwd=ROOT,
+        env=environment or None,
+        capture_output=True,
+        text=True,
+        timeout=MOST_SECONDS,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -69,12 +75,24 @@ def installed(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(UV, "venv", "--quiet", "--python", sys.executable, environment)
     (wheel,) = packages.glob("*.whl")
     python = environment / "bin" / "python"
-    run(UV, "pip", "install", "--quiet", "--python", python, "--constraint", "constraints.txt", wheel)
+    run(
+        UV,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        python,
+        "--constraint",
+        "constraints.txt",
+        wheel,
+    )
     return environment
 
 
 def test_the_index_accepts_the_packages(packages: Path) -> None:
-    shown = run(UV, "tool", "run", "--from", TWINE, "twine", "check", "--strict", *packages.glob("*.[wt]*"))
+    shown = run(
+        UV, "tool", "run", "--from", TWINE, "twine", "check", "--strict", *packages.glob("*.[wt]*")
+    )
     assert shown.count("PASSED") == 2
 
 
@@ -101,13 +119,18 @@ def test_the_wheel_answers_from_an_empty_environment(installed: Path, tmp_path: 
 @pytest.fixture
 def mcpb() -> tuple[str, Path]:
     """The command of the official tool for bundles."""
-    node, tool = shutil.which("node"), NODE / "node_modules" / "@anthropic-ai" / "mcpb" / "dist" / "cli" / "cli.js"
+    node, tool = (
+        shutil.which("node"),
+        NODE / "node_modules" / "@anthropic-ai" / "mcpb" / "dist" / "cli" / "cli.js",
+    )
     if node is None or not tool.exists():
         pytest.skip("mcpb is not installed (make .venv/.npm-node)")
     return node, tool
 
 
-def test_the_official_tool_accepts_and_packs_the_bundle(mcpb: tuple[str, Path], tmp_path: Path) -> None:
+def test_the_official_tool_accepts_and_packs_the_bundle(
+    mcpb: tuple[str, Path], tmp_path: Path
+) -> None:
     bundle.write(tmp_path / "bundle")
     run(*mcpb, "validate", tmp_path / "bundle" / "manifest.json")
     run(*mcpb, "pack", tmp_path / "bundle", tmp_path / "websearch-gateway.mcpb")
@@ -115,12 +138,16 @@ def test_the_official_tool_accepts_and_packs_the_bundle(mcpb: tuple[str, Path], 
     assert {"manifest.json", "pyproject.toml", bundle.manifest()["server"]["entry_point"]} <= packed
 
 
-async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(mcpb: tuple[str, Path], tmp_path: Path) -> None:
+async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(
+    mcpb: tuple[str, Path], tmp_path: Path
+) -> None:
     bundle.write(tmp_path / "bundle")
     given = json.dumps({"serper_api_key": "sandbox-serper-key"})
     started = json.loads(run(mcpb[0], NODE / "bundle.mjs", tmp_path / "bundle", given))
     settings = started["env"]
-    assert settings.items() >= {"SERPER_API_KEY": "sandbox-serper-key", "OPENAI_API_KEY": ""}.items()
+    assert (
+        settings.items() >= {"SERPER_API_KEY": "sandbox-serper-key", "OPENAI_API_KEY": ""}.items()
+    )
     # The cache has the packages that were installed for these tests.
     cached = {"UV_CACHE_DIR": run(UV, "cache", "dir").strip(), "UV_PYTHON": sys.executable}
     environment = {**os.environ, **cached, "HOME": str(tmp_path), **settings}
@@ -138,7 +165,11 @@ def test_a_client_is_asked_for_each_setting_once_and_never_for_toolsets() -> Non
 
 def test_nothing_asks_a_package_index_for_this_project() -> None:
     """Whoever takes the name there would run code on the machines of our users."""
-    texts = [path for folder in ("src", "docs", "deploy", "examples", "skills") for path in (ROOT / folder).rglob("*")]
+    texts = [
+        path
+        for folder in ("src", "docs", "deploy", "examples", "skills")
+        for path in (ROOT / folder).rglob("*")
+    ]
     asking = re.compile(
         r"websearch-gateway\[|(?:pip3? install|pipx install|uvx|uv tool install)(?: -\S+)* [\"']?websearch-gateway\b"
     )
@@ -165,13 +196,17 @@ def plugin() -> dict[str, Any]:
     return read
 
 
-def test_the_marketplace_offers_the_plugin_in_the_root_of_the_repository(plugin: dict[str, Any]) -> None:
+def test_the_marketplace_offers_the_plugin_in_the_root_of_the_repository(
+    plugin: dict[str, Any],
+) -> None:
     (offered,) = json.loads((PLUGIN / "marketplace.json").read_text())["plugins"]
     assert (offered["name"], offered["source"]) == (plugin["name"], "./")
     assert plugin["version"] == __version__
 
 
-async def test_the_plugin_starts_the_gateway_of_its_own_folder(plugin: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_plugin_starts_the_gateway_of_its_own_folder(
+    plugin: dict[str, Any], tmp_path: Path
+) -> None:
     (server,) = plugin["mcpServers"].values()
     assert (server["command"], server["args"][:3]) == (
         "uvx",

@@ -21,7 +21,9 @@ from websearch_gateway.settings.loading import (
 )
 
 KEY = "sk-proj-do-not-show-0123"
-URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]
+URL_SETTINGS = [
+    name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))
+]
 
 
 @pytest.fixture
@@ -39,7 +41,9 @@ def outcome(config: Path | None = None, **flags: object) -> Settings | SearchNot
 def refusal(config: Path | None = None, **flags: object) -> str:
     error = outcome(config, **flags)
     assert isinstance(error, SearchNotConfiguredError)
-    assert error.__context__ is None or error.__suppress_context__, "the library's own error quotes the value"
+    assert error.__context__ is None or error.__suppress_context__, (
+        "the library's own error quotes the value"
+    )
     return error.message
 
 
@@ -50,8 +54,14 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(
     monkeypatch.setenv("CONCURRENCY", "3")
     monkeypatch.setenv("CACHE_TTL_SECONDS", "3")
     settings = load_settings(file, concurrency=4)
-    assert (settings.concurrency, settings.cache_ttl_seconds, settings.request_timeout_ms) == (4, 3, 2)
-    assert settings.search_deadline_seconds == Settings.model_fields["search_deadline_seconds"].default
+    assert (settings.concurrency, settings.cache_ttl_seconds, settings.request_timeout_ms) == (
+        4,
+        3,
+        2,
+    )
+    assert (
+        settings.search_deadline_seconds == Settings.model_fields["search_deadline_seconds"].default
+    )
 
 
 def test_the_argument_names_the_file_before_the_environment_and_the_users_folder(
@@ -63,7 +73,9 @@ def test_the_argument_names_the_file_before_the_environment_and_the_users_folder
     assert config_path(Path("other.toml")) == Path("other.toml")
 
 
-def test_a_file_must_exist_only_if_it_was_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_must_exist_only_if_it_was_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert load_settings().concurrency == 64
     assert refusal(file) == f"The settings file {file} does not exist."
     monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(file))
@@ -72,7 +84,10 @@ def test_a_file_must_exist_only_if_it_was_named(file: Path, monkeypatch: pytest.
 
 def test_the_error_lists_unknown_names_in_the_file_without_their_values(file: Path) -> None:
     file.write_text(f'openai_api_kye = "{KEY}"\nconcurrency = 2\nOPENAI_API_KEY = "{KEY}"\n')
-    assert refusal(file) == f"The settings file {file} has unknown names: OPENAI_API_KEY, openai_api_kye."
+    assert (
+        refusal(file)
+        == f"The settings file {file} has unknown names: OPENAI_API_KEY, openai_api_kye."
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,9 +101,19 @@ def test_the_error_lists_unknown_names_in_the_file_without_their_values(file: Pa
         b"#" * (MOST_FILE_BYTES + 1),
         None,
     ],
-    ids=["no quotes", "cut short", "no text", "nested deeply", "a long number", "a large file", "a folder"],
+    ids=[
+        "no quotes",
+        "cut short",
+        "no text",
+        "nested deeply",
+        "a long number",
+        "a large file",
+        "a folder",
+    ],
 )
-def test_the_error_names_an_unreadable_file_without_its_content(file: Path, content: bytes | None) -> None:
+def test_the_error_names_an_unreadable_file_without_its_content(
+    file: Path, content: bytes | None
+) -> None:
     file.mkdir() if content is None else file.write_bytes(content)
     message = refusal(file)
     assert message.startswith(f"The settings file {file} cannot be read")
@@ -100,7 +125,9 @@ def test_the_error_names_an_unreadable_file_without_its_content(file: Path, cont
 def test_a_settings_file_without_an_end_is_refused(file: Path) -> None:
     os.mkfifo(file)
     for path in (file, Path("/dev/zero"), Path("/dev/null")):
-        assert refusal(path) == f"The settings file {path} cannot be read: it is not a regular file."
+        assert (
+            refusal(path) == f"The settings file {path} cannot be read: it is not a regular file."
+        )
 
 
 def test_names_of_a_file_cannot_reach_the_terminal_as_commands(file: Path) -> None:
@@ -137,14 +164,22 @@ def test_a_user_without_a_home_has_settings_and_a_data_folder_that_nobody_can_ma
 
 
 def test_a_data_folder_in_the_home_of_nobody_is_refused() -> None:
-    assert refusal(data_dir="~nobody-has-this-name/data").startswith("Unusable settings: DATA_DIR: must not begin")
+    assert refusal(data_dir="~nobody-has-this-name/data").startswith(
+        "Unusable settings: DATA_DIR: must not begin"
+    )
 
 
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_a_blank_value_of_an_optional_setting_counts_as_unset(
     file: Path, monkeypatch: pytest.MonkeyPatch, blank: str
 ) -> None:
-    optional = ("OPENAI_API_KEY", "SEARXNG_BASE_URL", "EMBEDDING_SERVER_URL", "STATE_URL", "GOOGLE_SEARCH_ENGINE_ID")
+    optional = (
+        "OPENAI_API_KEY",
+        "SEARXNG_BASE_URL",
+        "EMBEDDING_SERVER_URL",
+        "STATE_URL",
+        "GOOGLE_SEARCH_ENGINE_ID",
+    )
     for name in optional:
         monkeypatch.setenv(name, blank)
     file.write_text(f'serper_api_key = "{blank}"\n')
@@ -160,9 +195,13 @@ def test_an_empty_variable_leaves_the_default(monkeypatch: pytest.MonkeyPatch) -
     assert (settings.openai_base_url, settings.concurrency) == ("https://api.openai.com/v1", 64)
 
 
-def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_written_with_commas_or_as_toml(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEARCH_PROVIDERS", " brave, serper ,,")
-    file.write_text('openai_models = ["a", "b"]\nfetch_allow_private_hosts = "127.0.0.1:80,[::1]:81"\n')
+    file.write_text(
+        'openai_models = ["a", "b"]\nfetch_allow_private_hosts = "127.0.0.1:80,[::1]:81"\n'
+    )
     settings = load_settings(file)
     assert settings.search_providers == ("brave", "serper")
     assert settings.openai_models == ("a", "b")
@@ -172,7 +211,10 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("written", "servers"),
     [
-        ("polymarket:markets, google-news-rss:feeds", {"polymarket": "markets", "google-news-rss": "feeds"}),
+        (
+            "polymarket:markets, google-news-rss:feeds",
+            {"polymarket": "markets", "google-news-rss": "feeds"},
+        ),
         ("Polymarket", {"polymarket": ""}),
         ("google-news-rss:my:feeds", {"google-news-rss": "my:feeds"}),
         (" None ", {}),
@@ -192,15 +234,21 @@ def test_the_settings_know_the_built_in_routes_by_name() -> None:
 
 
 def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:
-    file.write_text('[routes.polymarket]\nserver = "markets"\n[routes.tickets]\npatterns = ["t-1"]\nserver = "jira"\n')
+    file.write_text(
+        '[routes.polymarket]\nserver = "markets"\n[routes.tickets]\npatterns = ["t-1"]\nserver = "jira"\n'
+    )
     assert {name: route.server for name, route in load_settings(file).routes.items()} == {
         "polymarket": "markets",
         "tickets": "jira",
     }
 
 
-@pytest.mark.parametrize(("written", "told"), [("sports:x", "names an unknown route; choose from polymarket")])
-def test_an_unknown_route_is_refused(monkeypatch: pytest.MonkeyPatch, written: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "told"), [("sports:x", "names an unknown route; choose from polymarket")]
+)
+def test_an_unknown_route_is_refused(
+    monkeypatch: pytest.MonkeyPatch, written: str, told: str
+) -> None:
     monkeypatch.setenv("ROUTES", written)
     assert f"ROUTES: {told}" in refusal()
 
@@ -211,7 +259,9 @@ def test_none_means_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> N
     assert load_settings().rate_limit == ""
 
 
-@pytest.mark.parametrize(("written", "meant"), [("none", None), (" NONE ", None), ("0.5", 0.5), ("0", 0.0), ("", 5.0)])
+@pytest.mark.parametrize(
+    ("written", "meant"), [("none", None), (" NONE ", None), ("0.5", 0.5), ("0", 0.0), ("", 5.0)]
+)
 def test_the_daily_budget_is_five_dollars_by_default_and_none_lifts_it(
     monkeypatch: pytest.MonkeyPatch, written: str, meant: float | None
 ) -> None:
@@ -226,9 +276,12 @@ def test_an_invalid_budget_is_refused(monkeypatch: pytest.MonkeyPatch, written: 
 
 
 @pytest.mark.parametrize(
-    "written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "20/0minutes", "1/day;2/hour"]
+    "written",
+    ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "20/0minutes", "1/day;2/hour"],
 )
-def test_an_invalid_rate_limit_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+def test_an_invalid_rate_limit_is_refused_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
     monkeypatch.setenv("RATE_LIMIT", written)
     message = "Unusable settings: RATE_LIMIT: must be of the form N/PERIOD, such as 20/10minutes, or none."
     assert refusal() == message
@@ -236,7 +289,11 @@ def test_an_invalid_rate_limit_is_refused_at_the_start(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("name", "written", "meant"),
-    [("LOG_LEVEL", "debug", "DEBUG"), ("CACHE_SCOPE", "USER", "user"), ("GOOGLE_SAFE_SEARCH", "Strict", "strict")],
+    [
+        ("LOG_LEVEL", "debug", "DEBUG"),
+        ("CACHE_SCOPE", "USER", "user"),
+        ("GOOGLE_SAFE_SEARCH", "Strict", "strict"),
+    ],
 )
 def test_the_values_of_choices_may_have_any_case(
     monkeypatch: pytest.MonkeyPatch, name: str, written: str, meant: str
@@ -250,8 +307,12 @@ def test_pairs_of_name_and_number_become_a_table(monkeypatch: pytest.MonkeyPatch
     assert load_settings().provider_weights == {"brave": 3.0, "duckduckgo": 1.0}
 
 
-@pytest.mark.parametrize("written", ["brave", "brave:", "brave:nan", "brave:-1", ":3", "brave:three"])
-def test_a_pair_without_name_or_number_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+@pytest.mark.parametrize(
+    "written", ["brave", "brave:", "brave:nan", "brave:-1", ":3", "brave:three"]
+)
+def test_a_pair_without_name_or_number_is_refused(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
     monkeypatch.setenv("PROVIDER_WEIGHTS", written)
     assert refusal().startswith("Unusable settings: PROVIDER_WEIGHTS: ")
 
@@ -293,16 +354,24 @@ def test_no_refusal_quotes_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_invalid_web_address_is_refused_at_the_start(name: str, address: str) -> None:
     """Later it would be a failing upstream, which a fallback would hide."""
     message = refusal(**{name: address})
-    assert message == f"Unusable settings: {name.upper()}: must be an address such as https://host/path."
+    assert (
+        message
+        == f"Unusable settings: {name.upper()}: must be an address such as https://host/path."
+    )
 
 
 @pytest.mark.parametrize("name", URL_SETTINGS)
 def test_the_last_slash_of_a_web_address_is_removed(name: str) -> None:
-    assert getattr(load_settings(**{name: " HTTP://127.0.0.1:8080/v1/ "}), name) == "HTTP://127.0.0.1:8080/v1"
+    assert (
+        getattr(load_settings(**{name: " HTTP://127.0.0.1:8080/v1/ "}), name)
+        == "HTTP://127.0.0.1:8080/v1"
+    )
 
 
 def test_keys_are_in_no_repr_and_shown_only_as_set() -> None:
-    keys = {name: f"{name}-{KEY}" for name in Settings.model_fields if name.endswith(("_key", "_token"))}
+    keys = {
+        name: f"{name}-{KEY}" for name in Settings.model_fields if name.endswith(("_key", "_token"))
+    }
     settings = load_settings(**keys)
     shown = settings.shown()
     assert set(settings.secrets()) == set(keys.values())
@@ -315,10 +384,22 @@ def test_keys_are_in_no_repr_and_shown_only_as_set() -> None:
 @pytest.mark.parametrize(
     ("name", "url", "shown"),
     [
-        ("searxng_base_url", "https://user:pass%20word@searx.example/x", "https://***@searx.example/x"),
+        (
+            "searxng_base_url",
+            "https://user:pass%20word@searx.example/x",
+            "https://***@searx.example/x",
+        ),
         ("embedding_server_url", "http://user:pass%20word@[::1]:11434", "http://***@[::1]:11434"),
-        ("state_url", "postgresql://user:pass%20word@db.example/gateway", "postgresql://***@db.example/gateway"),
-        ("state_url", "postgresql://user:pa/ss?w#or@d@db.example/gateway", "postgresql://***@db.example/gateway"),
+        (
+            "state_url",
+            "postgresql://user:pass%20word@db.example/gateway",
+            "postgresql://***@db.example/gateway",
+        ),
+        (
+            "state_url",
+            "postgresql://user:pa/ss?w#or@d@db.example/gateway",
+            "postgresql://***@db.example/gateway",
+        ),
         ("state_url", "redis://:pass%20word@db.example", "redis://***@db.example"),
         ("openai_base_url", "https://pass%20word@proxy.example/v1", "https://***@proxy.example/v1"),
     ],
@@ -333,7 +414,9 @@ def test_a_login_inside_an_address_is_a_secret(name: str, url: str, shown: str) 
     assert set(settings.secrets()) in ({"pass%20word", "pass word"}, {"pa/ss?w#or@d"})
 
 
-@pytest.mark.parametrize("url", ["sqlite:////home/me@corp/state.db", "memory://", "sqlite:///state.db"])
+@pytest.mark.parametrize(
+    "url", ["sqlite:////home/me@corp/state.db", "memory://", "sqlite:///state.db"]
+)
 def test_an_at_sign_in_a_path_is_not_a_login(url: str) -> None:
     settings = load_settings(state_url=url)
     assert settings.shown()["STATE_URL"] == url
@@ -341,7 +424,9 @@ def test_an_at_sign_in_a_path_is_not_a_login(url: str) -> None:
 
 
 @pytest.mark.parametrize("pasted", ["sk-key-0123\n", "  sk-key-0123 "])
-def test_blanks_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch, pasted: str) -> None:
+def test_blanks_around_a_key_are_not_part_of_it(
+    monkeypatch: pytest.MonkeyPatch, pasted: str
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", pasted)
     key = load_settings().openai_api_key
     assert key is not None
@@ -349,7 +434,9 @@ def test_blanks_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("broken", ["sk-key 0123", "sk-k\u00e9y-0123"])
-def test_an_impossible_key_is_refused_without_being_shown(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_an_impossible_key_is_refused_without_being_shown(
+    monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", broken)
     with pytest.raises(SearchNotConfiguredError, match="OPENAI_API_KEY") as caught:
         load_settings()
@@ -369,7 +456,12 @@ def test_toolsets_are_read_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [f'serper_api_key = "{KEY}"', 'state_url = "postgresql://me:word@db.example/x"', f'auth_secret = "{KEY}"']
+    "line",
+    [
+        f'serper_api_key = "{KEY}"',
+        'state_url = "postgresql://me:word@db.example/x"',
+        f'auth_secret = "{KEY}"',
+    ],
 )
 def test_a_file_with_a_key_is_made_private_and_a_warning_says_so(
     file: Path, caplog: pytest.LogCaptureFixture, line: str
@@ -415,7 +507,9 @@ def test_the_query_of_the_contact_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("quoted", ['"{}"', "'{}'", ' "{}"\n', '" {} "'])
-def test_quotes_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch, quoted: str) -> None:
+def test_quotes_around_a_key_are_not_part_of_it(
+    monkeypatch: pytest.MonkeyPatch, quoted: str
+) -> None:
     """A shell removes them, a file of variables for a container keeps them."""
     monkeypatch.setenv("OPENAI_API_KEY", quoted.format(KEY))
     key = load_settings().openai_api_key
@@ -449,8 +543,12 @@ def test_a_placeholder_is_no_key_and_is_told_at_the_start(
     assert written.strip("'") not in caplog.text.replace("${NAME}", "")
 
 
-@pytest.mark.parametrize("key", [KEY, "sk-youruby12345678", "AIzaSyxxxxxxxxxxx", "fc-0a1b2c3d4e", "tvly-heremdown1"])
-def test_a_key_is_no_placeholder(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: str) -> None:
+@pytest.mark.parametrize(
+    "key", [KEY, "sk-youruby12345678", "AIzaSyxxxxxxxxxxx", "fc-0a1b2c3d4e", "tvly-heremdown1"]
+)
+def test_a_key_is_no_placeholder(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: str
+) -> None:
     monkeypatch.setenv("TAVILY_API_KEY", key)
     found = load_settings().tavily_api_key
     assert found is not None
@@ -475,7 +573,11 @@ def test_a_file_may_begin_with_a_byte_order_mark(file: Path) -> None:
     ],
 )
 def test_a_variable_that_looks_like_a_setting_is_told_with_the_nearest_one(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, file: Path, name: str, near: str
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    file: Path,
+    name: str,
+    near: str,
 ) -> None:
     assert nearest_setting(name) == near
     monkeypatch.setenv(name, "secret-value")
@@ -489,7 +591,14 @@ def test_a_variable_that_looks_like_a_setting_is_told_with_the_nearest_one(
 @pytest.mark.parametrize(
     "name",
     [
-        *("XAI_API_KEY", "GROQ_API_KEY", "GOOGLE_CLOUD_PROJECT", "GITHUB_REPOSITORY", "XDG_DATA_DIRS", "LOG_FILE"),
+        *(
+            "XAI_API_KEY",
+            "GROQ_API_KEY",
+            "GOOGLE_CLOUD_PROJECT",
+            "GITHUB_REPOSITORY",
+            "XDG_DATA_DIRS",
+            "LOG_FILE",
+        ),
         *(
             "OPENAI_ORG_ID",
             "OTEL_SERVICE_NAME",
@@ -511,9 +620,19 @@ def test_no_setting_is_near_to_another_one() -> None:
 
 @pytest.mark.parametrize(
     ("given", "kept"),
-    [("0", False), ("1", False), ("-5", False), ("abc", False), ("9" * 9, False), ("20", True), ("1000", True)],
+    [
+        ("0", False),
+        ("1", False),
+        ("-5", False),
+        ("abc", False),
+        ("9" * 9, False),
+        ("20", True),
+        ("1000", True),
+    ],
 )
-def test_a_width_that_shows_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch, given: str, kept: bool) -> None:
+def test_a_width_that_shows_nothing_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch, given: str, kept: bool
+) -> None:
     monkeypatch.setenv("COLUMNS", given)
     forget_unusable_width()
     assert ("COLUMNS" in os.environ) is kept

@@ -32,7 +32,11 @@ from websearch_gateway.docs.crawl.listing import search_index_urls
 from websearch_gateway.docs.packages import described
 from websearch_gateway.entrypoints.http.tokens import usable_keys
 from websearch_gateway.errors import SearchError
-from websearch_gateway.evidence.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder, parsed
+from websearch_gateway.evidence.embedders.remote import (
+    OllamaEmbedder,
+    OpenAICompatibleEmbedder,
+    parsed,
+)
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.pages.formats.notebook import notebook
 from websearch_gateway.pages.formats.plain import json_text
@@ -43,22 +47,57 @@ EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
 few = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 ODD: list[bytes] = [
-    *(b"null", b"true", b"-1", b"0.5", b"1e308", b"1e400", b"NaN", b"-Infinity", b"9" * 19, b"9" * 400, b"9" * 5_000),
-    *(b'""', b'"x"', rb'"\ud83d"', b'"\xed\xa0\x80"', rb'"\u0000"', b'"AAA="', b'"2026-13-45"', b'"http://[x"'),
+    *(
+        b"null",
+        b"true",
+        b"-1",
+        b"0.5",
+        b"1e308",
+        b"1e400",
+        b"NaN",
+        b"-Infinity",
+        b"9" * 19,
+        b"9" * 400,
+        b"9" * 5_000,
+    ),
+    *(
+        b'""',
+        b'"x"',
+        rb'"\ud83d"',
+        b'"\xed\xa0\x80"',
+        rb'"\u0000"',
+        b'"AAA="',
+        b'"2026-13-45"',
+        b'"http://[x"',
+    ),
     *(b"[]", b"{}", b"[[]]", b'[{"":{}}]', b"[null,1]", b'{"a":1,"a":2}'),
-    *(b"[" * 90 + b"]" * 90, b"[" * 900 + b"]" * 900, b'{"a":' * 300 + b"1" + b"}" * 300, b"[" * 100_000),
+    *(
+        b"[" * 90 + b"]" * 90,
+        b"[" * 900 + b"]" * 900,
+        b'{"a":' * 300 + b"1" + b"}" * 300,
+        b"[" * 100_000,
+    ),
 ]
 MARK = "\ue000odd\ue001"
 
 EMBEDDINGS = {"data": [{"index": 0, "embedding": [0.5, 0.5]}]}
 RERANKED = {"results": [{"index": 0, "relevance_score": 0.5}]}
 REGISTRY = {
-    "info": {"version": "1", "yanked": True, "yanked_reason": "x", "project_urls": {"Docs": "https://a.example/"}},
+    "info": {
+        "version": "1",
+        "yanked": True,
+        "yanked_reason": "x",
+        "project_urls": {"Docs": "https://a.example/"},
+    },
     "repository": {"url": "git+https://github.com/a/b.git", "directory": "x"},
     "homepage": "https://a.example/",
     "version": "1",
 }
-KEY_SET = {"keys": [{"kty": "RSA", "n": "sXch", "e": "AQAB", "kid": "1", "use": "sig", "key_ops": ["verify"]}]}
+KEY_SET = {
+    "keys": [
+        {"kty": "RSA", "n": "sXch", "e": "AQAB", "kid": "1", "use": "sig", "key_ops": ["verify"]}
+    ]
+}
 CHAT = {
     "choices": [{"delta": {"content": [{"type": "text", "text": "x"}]}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 1, "completion_tokens": 1},
@@ -68,23 +107,39 @@ MODELS = {"data": [{"id": "x", "shutdown_date": "2026-01-01"}]}
 INDEX = {"docs": [{"location": "a.html#b"}]}
 NOTEBOOK = {
     "cells": [
-        {"cell_type": "code", "source": ["x"], "outputs": [{"output_type": "error", "ename": "x", "evalue": "y"}]},
-        {"cell_type": "code", "source": "x", "outputs": [{"data": {"text/html": "<b>x</b>", "text/markdown": "x"}}]},
+        {
+            "cell_type": "code",
+            "source": ["x"],
+            "outputs": [{"output_type": "error", "ename": "x", "evalue": "y"}],
+        },
+        {
+            "cell_type": "code",
+            "source": "x",
+            "outputs": [{"data": {"text/html": "<b>x</b>", "text/markdown": "x"}}],
+        },
         {"cell_type": "markdown", "source": "# T"},
     ],
     "metadata": {"language_info": {"name": "python"}, "kernelspec": {"language": "x"}},
 }
 ROW = {
-    **dict.fromkeys(("title", "name", "content", "snippet", "description", "text", "markdown", "extract"), "x"),
+    **dict.fromkeys(
+        ("title", "name", "content", "snippet", "description", "text", "markdown", "extract"), "x"
+    ),
     **dict.fromkeys(("url", "link", "id", "fullurl", "canonicalurl"), "https://a.example/"),
-    **dict.fromkeys(("date", "age", "published", "publishedDate", "published_date", "page_age", "timestamp"), "2026"),
+    **dict.fromkeys(
+        ("date", "age", "published", "publishedDate", "published_date", "page_age", "timestamp"),
+        "2026",
+    ),
     **dict.fromkeys(("score", "rank", "position", "pageid", "index"), 1),
     "extra_snippets": ["x"],
     "metadata": {"sourceURL": "https://a.example/", "title": "x"},
     "pagemap": {"metatags": [{"a": "b"}]},
 }
 ROWS = {
-    **{name: [ROW] for name in ("results", "items", "organic", "news", "data", "pages", "web", "hits")},
+    **{
+        name: [ROW]
+        for name in ("results", "items", "organic", "news", "data", "pages", "web", "hits")
+    },
     "query": {"pages": {"1": ROW}, "search": [ROW], "more_results_available": True},
     "queries": {"nextPage": [{"startIndex": 11}]},
     "continue": {"sroffset": 10},
@@ -94,7 +149,9 @@ ROWS = {
 def embedded(kind: type[Any]) -> Callable[[bytes], object]:
     def read(body: bytes) -> object:
         async def embed() -> object:
-            client = create_client(httpx2.MockTransport(lambda _: httpx2.Response(200, stream=httpx2.ByteStream(body))))
+            client = create_client(
+                httpx2.MockTransport(lambda _: httpx2.Response(200, stream=httpx2.ByteStream(body)))
+            )
             try:
                 return await kind("http://localhost/v1", client, Retry()).embed(["x"], "query")
             finally:
@@ -125,7 +182,10 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], Any]] = {
     "json page": (lambda body: json_text(body, "https://a.example/x.json", "utf-8"), NOTEBOOK),
     "trace": (note_reply, CHAT),
     **{
-        f"models of {api.name}": (listed(api), {"data": [{"id": "x", "shutdown_date": "2026-01-01"}]})
+        f"models of {api.name}": (
+            listed(api),
+            {"data": [{"id": "x", "shutdown_date": "2026-01-01"}]},
+        )
         for api, _ in APIS
     },
     **{entry.name: (entry.build(SETTINGS).parse, ROWS) for entry in PROVIDERS},
@@ -134,7 +194,13 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], Any]] = {
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places of all values in a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [path, *(place for name, one in inner for place in paths(one, (*path, name)))]
 
 
@@ -176,7 +242,9 @@ def test_any_bytes_are_a_value_or_one_typed_error(name: str) -> None:
 
 
 @pytest.mark.parametrize(("api", "reply"), APIS, ids=[api.name for api, _ in APIS])
-def test_a_strange_reply_of_an_engine_is_an_answer_or_one_typed_error(api: EngineApi, reply: dict[str, Any]) -> None:
+def test_a_strange_reply_of_an_engine_is_an_answer_or_one_typed_error(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     request = api.request(SearchQuery("How tall is it?"), api.known_models[-1].name, NOW)
 
     @few

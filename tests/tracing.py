@@ -12,7 +12,13 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased, Sampler, SamplingResult
+from opentelemetry.sdk.trace.sampling import (
+    ALWAYS_OFF,
+    ALWAYS_ON,
+    ParentBased,
+    Sampler,
+    SamplingResult,
+)
 
 
 class Spans:
@@ -38,7 +44,9 @@ class Spans:
         parts = data.resource_metrics if data else ()  # None before the first measurement
         found = [one for part in parts for scope in part.scope_metrics for one in scope.metrics]
         points = [point for one in found if one.name == name for point in one.data.data_points]
-        return [{**(point.attributes or {}), "count": point.count, "sum": point.sum} for point in points]
+        return [
+            {**(point.attributes or {}), "count": point.count, "sum": point.sum} for point in points
+        ]
 
     @property
     def ended(self) -> Sequence[ReadableSpan]:

@@ -81,14 +81,18 @@ def _asked(variable: dict[str, Any]) -> dict[str, Any]:
         "description": variable["description"],
         "required": False,
         "sensitive": variable.get("isSecret", False),
-        "default": variable.get("default", ""),  # without one the client would pass the placeholder on
+        "default": variable.get(
+            "default", ""
+        ),  # without one the client would pass the placeholder on
     }
 
 
 def write(folder: Path) -> None:
     """Write the bundle's files into a new folder."""
     folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps(manifest(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "manifest.json").write_text(
+        json.dumps(manifest(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     for name in FILES:
         shutil.copy(ROOT / name, folder)
     package = Path("src", "websearch_gateway")

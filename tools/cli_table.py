@@ -39,9 +39,13 @@ def _sections(group: Any, context: Any, path: str) -> Iterator[str]:
 
 
 def _section(command: Any, context: Any, name: str) -> str:
-    records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    records = [
+        record for parameter in command.params if (record := parameter.get_help_record(context))
+    ]
     rows = "".join(f"| `{_cell(name)}` | {_cell(text)} |\n" for name, text in records)
-    return f"\n## {name}\n\n{command.help}\n\n| argument or option | what it is |\n|---|---|\n{rows}"
+    return (
+        f"\n## {name}\n\n{command.help}\n\n| argument or option | what it is |\n|---|---|\n{rows}"
+    )
 
 
 def _cell(text: str) -> str:

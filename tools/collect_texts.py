@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 TAG = re.compile(r"<[^>]+>")
-PARAGRAPH = re.compile(r"<(?:p|li|dd|h[1-3])\b[^>]*>(.*?)</(?:p|li|dd|h[1-3])>", re.DOTALL | re.IGNORECASE)
+PARAGRAPH = re.compile(
+    r"<(?:p|li|dd|h[1-3])\b[^>]*>(.*?)</(?:p|li|dd|h[1-3])>", re.DOTALL | re.IGNORECASE
+)
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
 WORD = re.compile(r"[A-Za-z][a-z']+")
 # WordNet's lexicographer files for things that can be seen, and for what is done to them or by them.
@@ -48,7 +50,11 @@ def is_english(text: str) -> bool:
     if re.search(r"[\\{}|]", text):
         return False
     words = WORD.findall(text)
-    return len(words) >= 3 and sum(map(len, words)) > 0.62 * len(text.replace(" ", "")) and text.isascii()
+    return (
+        len(words) >= 3
+        and sum(map(len, words)) > 0.62 * len(text.replace(" ", ""))
+        and text.isascii()
+    )
 
 
 def summaries(paths: Iterable[Path]) -> Iterator[str]:
@@ -80,7 +86,12 @@ def paragraphs(path: Path) -> Iterator[str]:
 def documents(folders: Iterable[Path], rng: random.Random) -> Iterator[str]:
     """Sentences of documentation, and every so often a passage of a few of them."""
     wanted = re.compile(r"\.(html?|page|xhtml|txt|txt\.gz|dict\.dz|[1-8]\.gz)$")
-    files = (p for folder in folders for p in sorted(folder.rglob("*")) if wanted.search(p.name) and p.is_file())
+    files = (
+        p
+        for folder in folders
+        for p in sorted(folder.rglob("*"))
+        if wanted.search(p.name) and p.is_file()
+    )
     for path in files:
         for paragraph in paragraphs(path):
             sentences = SENTENCE_END.split(paragraph)
@@ -151,11 +162,15 @@ def compositions(folder: Path, count: int, rng: random.Random) -> Iterator[str]:
     makers: list[Callable[[], str]] = [
         lambda: f"A {one(beings)} is {ing(one(verbs))} a {one(things)}.",
         lambda: f"A {one(adjectives)} {one(beings)} {ing(one(verbs))} in the {one(things)}.",
-        lambda: f"Two {plural(one(beings))} are {ing(one(verbs))} near a {one(adjectives)} {one(things)}.",
+        lambda: (
+            f"Two {plural(one(beings))} are {ing(one(verbs))} near a {one(adjectives)} {one(things)}."
+        ),
         lambda: f"The {one(beings)} {past(one(verbs))} the {one(adjectives)} {one(things)}.",
         lambda: f"The {one(beings)} is not {ing(one(verbs))} the {one(things)}.",
         lambda: f"{one(beings)} {past(one(verbs))} {one(things)} over {one(ideas)}",
-        lambda: f"{plural(one(ideas)).capitalize()} {one(verbs)} after {one(ideas)} in {one(things)}",
+        lambda: (
+            f"{plural(one(ideas)).capitalize()} {one(verbs)} after {one(ideas)} in {one(things)}"
+        ),
         lambda: f"How do you {one(verbs)} a {one(things)}?",
         lambda: f"What is the {one(ideas)} of the {one(adjectives)} {one(things)}?",
         lambda: f"{one(adjectives)} {one(ideas)} and {one(ideas)}",
@@ -176,12 +191,32 @@ def sample(texts: Iterable[str], limit: int, rng: random.Random) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--wordnet", type=Path, help="WordNet 3.0 database folder (data.noun, cntlist.rev, verb.exc)")
-    parser.add_argument("--summaries", type=Path, nargs="*", default=[], help="package lists with a column `summary`")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--wordnet",
+        type=Path,
+        help="WordNet 3.0 database folder (data.noun, cntlist.rev, verb.exc)",
+    )
+    parser.add_argument(
+        "--summaries",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="package lists with a column `summary`",
+    )
     parser.add_argument("--control", type=Path, help="Debian control file with descriptions")
-    parser.add_argument("--docs", type=Path, nargs="*", default=[], help="folders of HTML pages, man pages and texts")
-    parser.add_argument("--limit", type=int, default=130_000, help="texts per source; WordNet is taken whole")
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="folders of HTML pages, man pages and texts",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=130_000, help="texts per source; WordNet is taken whole"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()

@@ -57,14 +57,18 @@ class Losses:
 
     @property
     def nothing_lost(self) -> bool:
-        return not (self.lost_values or self.lost_additions or self.surplus_additions or self.damaged)
+        return not (
+            self.lost_values or self.lost_additions or self.surplus_additions or self.damaged
+        )
 
 
 def kill_writers(path: Path, names: list[str]) -> dict[str, list[int]]:
     """Let writers of these names write for a moment, kill them, and return the numbers that each acknowledged."""
     command = [sys.executable, "-c", WRITER, path]
     writers = {
-        name: subprocess.Popen([*command, name, str(VERBS_AT_ONCE)], stdout=subprocess.PIPE, text=True)
+        name: subprocess.Popen(
+            [*command, name, str(VERBS_AT_ONCE)], stdout=subprocess.PIPE, text=True
+        )
         for name in names
     }
     first = {name: writer.stdout.readline() for name, writer in writers.items() if writer.stdout}
@@ -87,8 +91,12 @@ async def examine(path: Path, acknowledged: dict[str, list[int]], losses: Losses
     for name, numbers in acknowledged.items():
         keys = [f"k/{name}/{number}" for number in numbers]
         values = await asyncio.gather(*map(state.get, keys))
-        expected = [key.encode() * (number % 200) for key, number in zip(keys, numbers, strict=True)]
-        losses.lost_values += sum(value != wanted for value, wanted in zip(values, expected, strict=True))
+        expected = [
+            key.encode() * (number % 200) for key, number in zip(keys, numbers, strict=True)
+        ]
+        losses.lost_values += sum(
+            value != wanted for value, wanted in zip(values, expected, strict=True)
+        )
         surplus = int(await state.get(f"n/{name}") or 0) - len(numbers)
         losses.lost_additions += max(0, -surplus)
         # Writes in flight when the signal came may have arrived.

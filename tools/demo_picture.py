@@ -34,8 +34,15 @@ def picture(printed: str) -> str:
 
 def main() -> None:
     command = [str(Path(sys.executable).with_name("websearch-gateway")), "demo"]
-    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    environment = {
+        **os.environ,
+        "FORCE_COLOR": "1",
+        "COLUMNS": str(COLUMNS),
+        "TERM": "xterm-256color",
+    }
+    printed = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    ).stdout
     PICTURE.write_text(picture(opening(printed)), encoding="utf-8")
 
 

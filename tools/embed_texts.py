@@ -19,8 +19,12 @@ CHUNK = 8192
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--teacher", required=True, help="folder of the sentence-transformers model")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--teacher", required=True, help="folder of the sentence-transformers model"
+    )
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=1)
@@ -28,7 +32,9 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     # bfloat16 is 3.5 times as fast on CPUs with AMX and moves a vector by a cosine of 0.00005.
-    teacher = SentenceTransformer(args.teacher, device="cpu", model_kwargs={"torch_dtype": torch.bfloat16})
+    teacher = SentenceTransformer(
+        args.teacher, device="cpu", model_kwargs={"torch_dtype": torch.bfloat16}
+    )
     teacher.max_seq_length = args.max_tokens
     width = teacher.encode(["width"], convert_to_tensor=True).shape[1]
     texts = args.texts.read_text(encoding="utf-8").splitlines()
@@ -37,12 +43,17 @@ def main() -> None:
     with args.out.open("ab") as out:
         out.truncate(done * 2 * width)
         while done < len(texts):
-            vectors = teacher.encode(texts[done : done + CHUNK], batch_size=128, convert_to_tensor=True)
+            vectors = teacher.encode(
+                texts[done : done + CHUNK], batch_size=128, convert_to_tensor=True
+            )
             unit = torch.nn.functional.normalize(vectors.float(), dim=1)
             out.write(unit.numpy().astype(np.float16).tobytes())
             out.flush()
             done += len(vectors)
-            print(f"{done}/{len(texts)} at {(done - first) / (time.monotonic() - started):.0f}/s", flush=True)
+            print(
+                f"{done}/{len(texts)} at {(done - first) / (time.monotonic() - started):.0f}/s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

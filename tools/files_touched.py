@@ -49,9 +49,14 @@ async def touched(call: Callable[[], Awaitable[Any]]) -> list[str]:
 async def main() -> None:
     """Print a line for each call."""
     async with Sandbox() as sandbox:
-        settings = load_settings(**sandbox.flags(), data_dir=Path(tempfile.mkdtemp()), state_url="memory://")
+        settings = load_settings(
+            **sandbox.flags(), data_dir=Path(tempfile.mkdtemp()), state_url="memory://"
+        )
         async with open_gateway(settings) as gateway:
-            question, page = SearchRequest("How tall is the Eiffel Tower?"), f"{sandbox.url}/pages/eiffel-tower"
+            question, page = (
+                SearchRequest("How tall is the Eiffel Tower?"),
+                f"{sandbox.url}/pages/eiffel-tower",
+            )
             calls: dict[str, Callable[[], Awaitable[Any]]] = {
                 "cached search_web": lambda: gateway.search(question),
                 "known get_content": lambda: gateway.reading.content(ContentRequest(page)),

@@ -29,7 +29,12 @@ def install() -> None:
     uv = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet", "--python", python]
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # uv is faster; pip does it where uv knows no registry.
-    fast = subprocess.run([*uv, "--requirement", "requirements.txt"], check=False, cwd=SOURCE).returncode == 0
+    fast = (
+        subprocess.run(
+            [*uv, "--requirement", "requirements.txt"], check=False, cwd=SOURCE
+        ).returncode
+        == 0
+    )
     if not fast:
         subprocess.run([*pip, "--requirement", "requirements.txt"], check=True, cwd=SOURCE)
     # Without --force-reinstall a changed package with the same version would not be installed.

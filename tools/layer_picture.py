@@ -20,7 +20,9 @@ PACKAGE = "websearch_gateway"
 
 def layers() -> list[list[str]]:
     """The rooms, row by row from the top."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
     (rows,) = [contract["layers"] for contract in contracts if contract["id"] == "layers"]
     return [[room.strip() for room in row.split("|")] for row in rows if row != "__main__"]
 
@@ -47,7 +49,10 @@ def reduced(edges: dict[str, set[str]]) -> dict[str, set[str]]:
     def reachable(room: str) -> set[str]:
         return edges[room].union(*(reachable(below) for below in edges[room]))
 
-    return {room: below - set().union(*(reachable(each) for each in below)) for room, below in edges.items()}
+    return {
+        room: below - set().union(*(reachable(each) for each in below))
+        for room, below in edges.items()
+    }
 
 
 def picture() -> str:
@@ -66,7 +71,9 @@ def picture() -> str:
 
 def write() -> None:
     document = ROOT / "docs" / "architecture.md"
-    text = re.sub(r"```mermaid\n.*?```\n", lambda _: picture(), document.read_text(), flags=re.DOTALL)
+    text = re.sub(
+        r"```mermaid\n.*?```\n", lambda _: picture(), document.read_text(), flags=re.DOTALL
+    )
     document.write_text(text)
 
 

@@ -20,7 +20,8 @@ _ACTION = re.compile(
     r"(?P<uses>uses: )(?P<name>[\w.-]+/[\w.-]+)(?P<inner>(?:/[\w.-]+)*)@(?:[0-9a-f]{40} # )?(?P<version>v[\w.-]+)"
 )
 _IMAGE = re.compile(
-    r"(?P<uses>^FROM |^\s+image: )(?P<name>[\w./-]+):(?P<version>[\w.-]+)(?:@sha256:[0-9a-f]{64})?", re.M
+    r"(?P<uses>^FROM |^\s+image: )(?P<name>[\w./-]+):(?P<version>[\w.-]+)(?:@sha256:[0-9a-f]{64})?",
+    re.M,
 )
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -62,11 +63,21 @@ def commit_of(repository: str, version: str, host: str = "https://github.com/") 
 
 def digest_of(image: str, version: str) -> str:
     """The digest of an image for all its platforms."""
-    return _run("docker", "buildx", "imagetools", "inspect", f"{image}:{version}", "--format", "{{.Manifest.Digest}}")
+    return _run(
+        "docker",
+        "buildx",
+        "imagetools",
+        "inspect",
+        f"{image}:{version}",
+        "--format",
+        "{{.Manifest.Digest}}",
+    )
 
 
 def _run(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.strip()
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=120
+    ).stdout.strip()
 
 
 def main() -> None:

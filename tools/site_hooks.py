@@ -18,7 +18,11 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     readme = Path(config.config_file_path).with_name("README.md").read_text(encoding="utf-8")
-    files.append(File.generated(config, "index.md", content=_PICTURE.sub(r"\1", _LINK.sub(_of_readme, readme))))
+    files.append(
+        File.generated(
+            config, "index.md", content=_PICTURE.sub(r"\1", _LINK.sub(_of_readme, readme))
+        )
+    )
     return files
 
 

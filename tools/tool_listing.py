@@ -18,7 +18,9 @@ NOBODY = SimpleNamespace(request=None, session=SimpleNamespace(client_params=Non
 
 async def listing() -> list[dict[str, Any]]:
     """Every tool of all toolsets, as `tools/list` gives it."""
-    entry = create_server(LazyGateway(Settings(toolsets=(*TOOLSETS, *APART)))).get_request_handler("tools/list")
+    entry = create_server(LazyGateway(Settings(toolsets=(*TOOLSETS, *APART)))).get_request_handler(
+        "tools/list"
+    )
     assert entry is not None
     result = await entry.handler(NOBODY, None)  # type: ignore[arg-type]
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in result.tools]

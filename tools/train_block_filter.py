@@ -48,7 +48,10 @@ FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
 SNIPPETS = 48  # the weight of a page with snippets; a page with gold has 100 and more
 HEAVIER = 5
-RARE_KINDS, RARE_ASKED = 0.8, 0.3  # for each filter; 1: all kinds have the same weight; 0: all pages have
+RARE_KINDS, RARE_ASKED = (
+    0.8,
+    0.3,
+)  # for each filter; 1: all kinds have the same weight; 0: all pages have
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
@@ -97,7 +100,9 @@ def examples(folder: Path) -> Iterator[Example]:
         measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
         found = measures.found_in("" if cleaned.is_documentation else second_opinion(root))
         tokens = [words_of(block.text) for block in cleaned.outline.blocks]
-        labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
+        labels, weights = (
+            by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
+        )
         yield Example(about, html, root, cleaned, measures, found, labels, weights)
 
 
@@ -159,7 +164,9 @@ class Filters:
         alone = self.alone.predict(rows_of(example))
         if not is_doubtful(example.measures, alone, example.cleaned):
             return alone
-        return without_extras(example.measures, self.later.predict(rows_of(example, alone)), example.found)
+        return without_extras(
+            example.measures, self.later.predict(rows_of(example, alone)), example.found
+        )
 
 
 def filters(pages: Sequence[Example]) -> Filters:
@@ -174,7 +181,9 @@ def filters(pages: Sequence[Example]) -> Filters:
                 alone = model.predict(rows_of(example))
                 if is_doubtful(example.measures, alone, example.cleaned):
                     rows.append(rows_of(example, alone))
-                    heavier = 1 if "gold" in example.about else HEAVIER  # it is asked about pages of prose
+                    heavier = (
+                        1 if "gold" in example.about else HEAVIER
+                    )  # it is asked about pages of prose
                     asked.append(replace(example, weights=example.weights * heavier))
     first = _trained(pages, [rows_of(example) for example in pages], RARE_KINDS)
     return Filters(first, _trained(asked, rows, RARE_ASKED))
@@ -198,25 +207,40 @@ def _trained(pages: Sequence[Example], rows: Sequence[Any], rare_kinds: float) -
     kinds = Counter(example.about["kind"] for example in pages)
     known = [example.weights > UNKNOWN for example in pages]
     weights = np.concatenate(
-        [e.weights[part] / kinds[e.about["kind"]] ** rare_kinds for e, part in zip(pages, known, strict=True)]
+        [
+            e.weights[part] / kinds[e.about["kind"]] ** rare_kinds
+            for e, part in zip(pages, known, strict=True)
+        ]
     )
-    labels = np.concatenate([example.labels[part] for example, part in zip(pages, known, strict=True)])
+    labels = np.concatenate(
+        [example.labels[part] for example, part in zip(pages, known, strict=True)]
+    )
     table = np.vstack([row[part] for row, part in zip(rows, known, strict=True)])
     return lightgbm.train(
-        PARAMETERS, lightgbm.Dataset(table, labels, weight=weights * MEAN_WEIGHT / weights.mean()), ROUNDS
+        PARAMETERS,
+        lightgbm.Dataset(table, labels, weight=weights * MEAN_WEIGHT / weights.mean()),
+        ROUNDS,
     )
 
 
 def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
     """The model that `blocks.load` reads: used features, rounded numbers, all trees padded to the same size."""
-    table: dict[str, Any] = {"features": [], "feature": [], "threshold": [], "left": [], "value": []}
+    table: dict[str, Any] = {
+        "features": [],
+        "feature": [],
+        "threshold": [],
+        "left": [],
+        "value": [],
+    }
     for tree in model.dump_model()["tree_info"]:
         questions: list[tuple[int, float, int]] = []
         values: list[float] = []
         _flatten(tree["tree_structure"], questions, values)
         questions += [(0, HIGHEST, 0)] * (PARAMETERS["num_leaves"] - 1 - len(questions))
         values += [0.0] * (PARAMETERS["num_leaves"] - len(values))
-        for key, column in zip(("feature", "threshold", "left"), zip(*questions, strict=True), strict=True):
+        for key, column in zip(
+            ("feature", "threshold", "left"), zip(*questions, strict=True), strict=True
+        ):
             table[key].append(column)
         table["value"].append(values)
     used = sorted({column for columns in table["feature"] for column in columns})
@@ -226,7 +250,9 @@ def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
     return table
 
 
-def _flatten(node: dict[str, Any], questions: list[tuple[int, float, int]], values: list[float]) -> int:
+def _flatten(
+    node: dict[str, Any], questions: list[tuple[int, float, int]], values: list[float]
+) -> int:
     """Add the questions and the leaves below `node`, from left to right. Returns those leaves as bits."""
     if "leaf_value" in node:
         values.append(float(f"{node['leaf_value']:.5g}"))
@@ -256,7 +282,10 @@ def _fold(example: Example) -> int:
 def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
-    blank(blocks.outline(root), chosen(example.measures, likely, once=not example.cleaned.is_documentation))
+    blank(
+        blocks.outline(root),
+        chosen(example.measures, likely, once=not example.cleaned.is_documentation),
+    )
     markdown = render.to_markdown(root, example.cleaned.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
     return Measured(about["kind"], *judged(about, markdown), 1.0, counted)
@@ -264,7 +293,9 @@ def measured(example: Example, likely: Any) -> Measured:
 
 def main() -> None:
     """See the module's docstring."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--validate", action="store_true")
     arguments = parser.parse_args()
@@ -277,7 +308,9 @@ def main() -> None:
     names = (values_of(pages[0]), values_of(pages[0], alone))
     for name, model, columns in zip(FILES, (both.alone, both.later), names, strict=True):
         path = Path(blocks.__file__).with_name(f"{name}.json")
-        path.write_text(json.dumps(table_of(model, list(columns)), separators=(",", ":")) + "\n", "utf-8")
+        path.write_text(
+            json.dumps(table_of(model, list(columns)), separators=(",", ":")) + "\n", "utf-8"
+        )
 
 
 if __name__ == "__main__":

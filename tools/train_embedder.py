@@ -31,8 +31,28 @@ from torch.nn.functional import embedding_bag, normalize
 from websearch_gateway.evidence.embedders.local import UNKNOWN, WordPieces
 
 DIMENSIONS = 256
-FOREIGN = ("CJK", "KATAKANA", "HIRAGANA", "ARABIC", "CYRILLIC", "BENGALI", "DEVANAGARI", "HANGUL", "HEBREW", "ARMENIAN")
-FOREIGN += ("TAMIL", "GEORGIAN", "THAI", "TIBETAN", "SINHALA", "KANNADA", "FULLWIDTH", "IDEOGRAPHIC")
+FOREIGN = (
+    "CJK",
+    "KATAKANA",
+    "HIRAGANA",
+    "ARABIC",
+    "CYRILLIC",
+    "BENGALI",
+    "DEVANAGARI",
+    "HANGUL",
+    "HEBREW",
+    "ARMENIAN",
+)
+FOREIGN += (
+    "TAMIL",
+    "GEORGIAN",
+    "THAI",
+    "TIBETAN",
+    "SINHALA",
+    "KANNADA",
+    "FULLWIDTH",
+    "IDEOGRAPHIC",
+)
 HELD_OUT = 4096
 
 
@@ -68,7 +88,11 @@ def choose_vocabulary(teacher: SentenceTransformer, texts: list[str], size: int)
     for text in texts:
         normal = backend.normalizer.normalize_str(text)
         words.update({word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)})
-    added = (w for w, n in words.most_common() if n >= 20 and w not in known and w.isascii() and w.isalpha())
+    added = (
+        w
+        for w, n in words.most_common()
+        if n >= 20 and w not in known and w.isascii() and w.isalpha()
+    )
     return kept + [word for word, _ in zip(added, range(size - len(kept)), strict=False)]
 
 
@@ -87,7 +111,9 @@ def principal_axes(vectors: NDArray[np.float16]) -> NDArray[np.float32]:
     return np.ascontiguousarray(axes[:, ::-1][:, :DIMENSIONS])
 
 
-def distil(teacher: SentenceTransformer, vocabulary: list[str], bags: Bags, axes: NDArray[np.float32]) -> torch.Tensor:
+def distil(
+    teacher: SentenceTransformer, vocabulary: list[str], bags: Bags, axes: NDArray[np.float32]
+) -> torch.Tensor:
     """The initial table: the teacher's vector of every piece alone, times a / (a + frequency)."""
     words = [piece.removeprefix("##") for piece in vocabulary]
     alone = teacher.encode(words, batch_size=256, convert_to_numpy=True) @ axes
@@ -102,7 +128,9 @@ def embed(table: torch.Tensor, bags: Bags, rows: NDArray[np.int64]) -> torch.Ten
     return normalize(embedding_bag(pieces, table, offsets, mode="sum"), dim=1)
 
 
-def fidelity(table: torch.Tensor, bags: Bags, wanted: torch.Tensor, rows: NDArray[np.int64]) -> tuple[float, float]:
+def fidelity(
+    table: torch.Tensor, bags: Bags, wanted: torch.Tensor, rows: NDArray[np.int64]
+) -> tuple[float, float]:
     """On held-out texts: the mean cosine with the teacher, and the correlation of both cosines of near pairs."""
     with torch.no_grad():
         found = embed(table, bags, rows)
@@ -115,7 +143,11 @@ def fidelity(table: torch.Tensor, bags: Bags, wanted: torch.Tensor, rows: NDArra
 
 
 def regress(
-    table: torch.Tensor, bags: Bags, vectors: NDArray[np.float16], axes: NDArray[np.float32], args: argparse.Namespace
+    table: torch.Tensor,
+    bags: Bags,
+    vectors: NDArray[np.float16],
+    axes: NDArray[np.float32],
+    args: argparse.Namespace,
 ) -> torch.Tensor:
     """Adam with a linearly falling step, on the texts that are not held out."""
     rng = np.random.default_rng(args.seed)
@@ -127,7 +159,9 @@ def regress(
     table = table.clone().requires_grad_()
     optimizer = torch.optim.Adam([table], lr=args.rate)
     steps = args.epochs * (len(training) // args.batch)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.02, 1 - step / steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: max(0.02, 1 - step / steps)
+    )
     started = time.monotonic()
     for epoch in range(args.epochs):
         order = rng.permutation(training)[: len(training) // args.batch * args.batch]
@@ -140,7 +174,10 @@ def regress(
             schedule.step()
         cosine, near = fidelity(table.detach(), bags, held_wanted, held)
         took = time.monotonic() - started
-        print(f"epoch {epoch + 1}: held out: cosine {cosine:.4f}, near pairs {near:.4f} ({took:.0f} s)", flush=True)
+        print(
+            f"epoch {epoch + 1}: held out: cosine {cosine:.4f}, near pairs {near:.4f} ({took:.0f} s)",
+            flush=True,
+        )
     return table.detach()
 
 
@@ -154,23 +191,38 @@ def correlations(table: NDArray[np.float32], vocabulary: Path, path: Path) -> tu
     """Spearman's and Pearson's correlation with human judgement on a gzipped JSON list of [text, text, score]."""
     pairs = json.loads(gzip.decompress(path.read_bytes()))
     rows, tensor = np.arange(len(pairs)), torch.from_numpy(table)
-    left, right = (embed(tensor, tokenize([p[side] for p in pairs], vocabulary), rows).numpy() for side in (0, 1))
+    left, right = (
+        embed(tensor, tokenize([p[side] for p in pairs], vocabulary), rows).numpy()
+        for side in (0, 1)
+    )
     ours, theirs = (left * right).sum(1), np.array([p[2] for p in pairs], dtype=float)
 
     def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
         _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
         return (np.cumsum(counts) - (counts - 1) / 2)[where]
 
-    return float(np.corrcoef(ranks(ours), ranks(theirs))[0, 1]), float(np.corrcoef(ours, theirs)[0, 1])
+    return float(np.corrcoef(ranks(ours), ranks(theirs))[0, 1]), float(
+        np.corrcoef(ours, theirs)[0, 1]
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--teacher", required=True, help="folder of the sentence-transformers model")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--teacher", required=True, help="folder of the sentence-transformers model"
+    )
     parser.add_argument("--texts", type=Path, required=True, help="one text per line")
-    parser.add_argument("--vectors", type=Path, required=True, help="their vectors, from embed_texts.py")
+    parser.add_argument(
+        "--vectors", type=Path, required=True, help="their vectors, from embed_texts.py"
+    )
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stsb", type=Path, help="gzipped JSON of [text, text, score], only to report a correlation")
+    parser.add_argument(
+        "--stsb",
+        type=Path,
+        help="gzipped JSON of [text, text, score], only to report a correlation",
+    )
     parser.add_argument("--pieces", type=int, default=30_000, help="size of the vocabulary")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch", type=int, default=1024)
@@ -195,7 +247,11 @@ def main() -> None:
     np.save(args.out / "vectors.npy", rows)
     np.save(args.out / "scales.npy", scales)
     if args.stsb:
-        for name, numbers in (("start", start.numpy()), ("float", table), ("int8", rows * scales[:, None])):
+        for name, numbers in (
+            ("start", start.numpy()),
+            ("float", table),
+            ("int8", rows * scales[:, None]),
+        ):
             spearman, pearson = correlations(numbers, args.out / "vocab.txt", args.stsb)
             print(f"{name}: STS-B Spearman {spearman:.4f}, Pearson {pearson:.4f}")
 

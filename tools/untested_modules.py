@@ -18,7 +18,9 @@ def untested() -> list[str]:
     return [
         str(path)
         for path in modules
-        if not path.name.startswith("__") and not _has_test(path) and not _only_declares(PACKAGE / path)
+        if not path.name.startswith("__")
+        and not _has_test(path)
+        and not _only_declares(PACKAGE / path)
     ]
 
 
@@ -32,7 +34,9 @@ def _only_declares(module: Path) -> bool:
         for node in ast.walk(ast.parse(module.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    return all(isinstance(statement, ast.Expr) for function in functions for statement in function.body)
+    return all(
+        isinstance(statement, ast.Expr) for function in functions for statement in function.body
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,13 @@ from websearch_gateway.cache.judgements import JUDGED
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
-from websearch_gateway.errors import UNUSABLE, ForbiddenUrlError, SearchError, SearchValidationError, StateUnavailable
+from websearch_gateway.errors import (
+    UNUSABLE,
+    ForbiddenUrlError,
+    SearchError,
+    SearchValidationError,
+    StateUnavailable,
+)
 from websearch_gateway.models import (
     LOCAL,
     SCOPES,
@@ -101,7 +107,9 @@ class Operations:
     telemetry: Telemetry
     state: State
     api_tokens: ApiTokens
-    best_effort: BestEffort = field(default_factory=lambda: BestEffort("Snapshots lack the costs of the day"))
+    best_effort: BestEffort = field(
+        default_factory=lambda: BestEffort("Snapshots lack the costs of the day")
+    )
 
     def provider_status(self) -> ProviderStatuses:
         """The record of every upstream in this process."""
@@ -132,7 +140,9 @@ class Operations:
         days = await self.ledger.user_days([token.name for token in tokens])
         rows = zip(tokens, days, strict=True)
         return TokenUses(
-            tokens=tuple(_token_use(token, day, self.api_tokens.has_expired(token)) for token, day in rows)
+            tokens=tuple(
+                _token_use(token, day, self.api_tokens.has_expired(token)) for token, day in rows
+            )
         )
 
     async def _days(self, count: int) -> Sequence[Day]:
@@ -150,13 +160,19 @@ class Operations:
         budget = self.ledger.daily_usd
         return ServerStats(
             version=__version__,
-            started_at=datetime.fromtimestamp(figures.started_at, UTC).isoformat(timespec="seconds"),
+            started_at=datetime.fromtimestamp(figures.started_at, UTC).isoformat(
+                timespec="seconds"
+            ),
             uptime_seconds=round(figures.uptime_seconds, 1),
             calls_per_minute=figures.calls_per_minute,
             tools=tuple(_tool(name, tool) for name, tool in sorted(figures.tools.items())),
             daily_budget_usd=budget,
-            left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
-            days=tuple(_cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]),
+            left_today_usd=max(0.0, round(budget - days[0].usd, 6))
+            if budget is not None and days
+            else None,
+            days=tuple(
+                _cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]
+            ),
             warnings=(*warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
 
@@ -190,10 +206,14 @@ def _status(status: UpstreamStatus) -> ProviderStatus:
         calls=status.calls,
         failures=status.failures,
         error_rate=round(status.failures / status.calls, 4) if status.calls else None,
-        last_success_at=status.last_success.isoformat(timespec="seconds") if status.last_success else None,
+        last_success_at=status.last_success.isoformat(timespec="seconds")
+        if status.last_success
+        else None,
         p50_ms=_ms(status.p50),
         p95_ms=_ms(status.p95),
-        last_error=LastError(code=error.code, message=error.message, at=error.at.isoformat(timespec="seconds"))
+        last_error=LastError(
+            code=error.code, message=error.message, at=error.at.isoformat(timespec="seconds")
+        )
         if error
         else None,
     )
@@ -221,7 +241,9 @@ def _cost(day: Day) -> DayStats:
         by_provider=dict(day.usd_by_upstream),
         calls_by_provider=dict(day.calls_by_upstream),
         calls=sum(day.calls_by_latency),
-        latency_ms=Latency(p50=day.quantile_ms(0.5), p95=day.quantile_ms(0.95), p99=day.quantile_ms(0.99)),
+        latency_ms=Latency(
+            p50=day.quantile_ms(0.5), p95=day.quantile_ms(0.95), p99=day.quantile_ms(0.99)
+        ),
     )
 
 
@@ -281,10 +303,21 @@ class Doctor:
         engines, providers, own = await asyncio.gather(
             asyncio.gather(*map(_engine, self.engines)),
             asyncio.gather(*map(self._provider, self.searchers)),
-            asyncio.gather(self.check_state(), self._embedder(), self._reranker(), self._browser(), self._budget()),
+            asyncio.gather(
+                self.check_state(),
+                self._embedder(),
+                self._reranker(),
+                self._browser(),
+                self._budget(),
+            ),
         )
         half = [
-            Check(name=name, status="warn", finding=finding, remedy="Set it too, or remove the others.")
+            Check(
+                name=name,
+                status="warn",
+                finding=finding,
+                remedy="Set it too, or remove the others.",
+            )
             for name, finding in self.unfinished.items()
         ]
         upstreams = (*_with_stand_ins(engines or [NO_ENGINE]), *half, *_with_stand_ins(providers))
@@ -296,7 +329,9 @@ class Doctor:
         if remedy := self.advice():
             finding = "no search provider has a key; DuckDuckGo often refuses, and Wikipedia is only an encyclopaedia"
             works = any(check.status == "ok" for check in providers)
-            yield Check(name="keys", status="off" if works else "warn", finding=finding, remedy=remedy)
+            yield Check(
+                name="keys", status="off" if works else "warn", finding=finding, remedy=remedy
+            )
 
     async def _provider(self, searcher: Searcher) -> Check:
         try:
@@ -304,10 +339,13 @@ class Doctor:
         except SearchError as error:
             return _failed(searcher.name, error)
         if not results.hits:
-            remedy = (
-                "Try another question with `search --json`. If it finds nothing again, remove it from SEARCH_PROVIDERS."
+            remedy = "Try another question with `search --json`. If it finds nothing again, remove it from SEARCH_PROVIDERS."
+            return Check(
+                name=searcher.name,
+                status="warn",
+                finding="answers, but finds nothing",
+                remedy=remedy,
             )
-            return Check(name=searcher.name, status="warn", finding="answers, but finds nothing", remedy=remedy)
         if (end := self.ends.get(searcher.name)) is not None:
             gone = self.today() >= end
             finding = f"answers, but its API {'has ended' if gone else 'ends'} on {end}"
@@ -322,19 +360,28 @@ class Doctor:
         except SearchError as error:
             return _as_warning(_failed("embedder", error))
         except TimeoutError:
-            return _as_warning(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
-        return Check(name="embedder", finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers")
+            return _as_warning(
+                Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"])
+            )
+        return Check(
+            name="embedder",
+            finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers",
+        )
 
     async def _reranker(self) -> Check | None:
         if self.reranker is None:
             return None
-        order, fault = await self.reranker.order(PROBE.text, ["A bicycle.", PROBE.text], Call.after(PROBE_SECONDS))
+        order, fault = await self.reranker.order(
+            PROBE.text, ["A bicycle.", PROBE.text], Call.after(PROBE_SECONDS)
+        )
         if fault:
             remedy = "Correct RERANKER_URL, RERANKER_MODEL or RERANKER_API_KEY. Calls keep their own order until then."
             return Check(name="reranker", status="warn", finding=fault, remedy=remedy)
         if order[0] == 0:
             remedy = "Check that RERANKER_MODEL is a model for reranking."
-            return Check(name="reranker", status="warn", finding="prefers an unrelated text", remedy=remedy)
+            return Check(
+                name="reranker", status="warn", finding="prefers an unrelated text", remedy=remedy
+            )
         return Check(name="reranker", finding="orders texts")
 
     async def _browser(self) -> Check:
@@ -350,7 +397,11 @@ class Doctor:
     async def _budget(self) -> Check:
         """How much of today's budget is left."""
         if (daily := self.ledger.daily_usd) is None:
-            return Check(name="budget", status="off", finding="DAILY_BUDGET_USD is none, so nothing limits the costs")
+            return Check(
+                name="budget",
+                status="off",
+                finding="DAILY_BUDGET_USD is none, so nothing limits the costs",
+            )
         try:
             spent = (await self.ledger.day()).usd
         except StateUnavailable as error:
@@ -373,17 +424,25 @@ class Doctor:
                 remedy="Fix STATE_URL or DATA_DIR. Searches work without the state.",
             )
         if problem := self.state.problem:
-            return Check(name="state", status="warn", finding=problem.finding, remedy=problem.remedy)
+            return Check(
+                name="state", status="warn", finding=problem.finding, remedy=problem.remedy
+            )
         return Check(name="state", finding="can be read and written")
 
 
 def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
     """The checks of upstreams, in the order of use. One that failed says which of the later ones serves meanwhile."""
     for place, check in enumerate(row):
-        stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
-        gives_way = check.status == "fail" and not check.finding.startswith((*UNUSABLE, "VALIDATION"))
+        stand_in = next(
+            (later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None
+        )
+        gives_way = check.status == "fail" and not check.finding.startswith(
+            (*UNUSABLE, "VALIDATION")
+        )
         if stand_in and gives_way:
-            check = check.model_copy(update={"remedy": f"{check.remedy} {stand_in} answers instead."})
+            check = check.model_copy(
+                update={"remedy": f"{check.remedy} {stand_in} answers instead."}
+            )
         yield check
 
 
@@ -393,7 +452,9 @@ async def _engine(engine: HostedEngine) -> Check:
     except SearchError as error:
         return _failed(engine.name, error)
     if findings:
-        remedy = f"Put a model that exists and has no end date first in {engine.name.upper()}_MODELS."
+        remedy = (
+            f"Put a model that exists and has no end date first in {engine.name.upper()}_MODELS."
+        )
         return Check(name=engine.name, status="warn", finding=" ".join(findings), remedy=remedy)
     return Check(name=engine.name, finding="answers")
 
@@ -484,7 +545,11 @@ class CacheAdmin:
             bytes=sum(tally.sizes.values()),
             entries_by_kind={kind: tally.entries[kind] for kind in PREFIXES},
             bytes_by_kind={kind: tally.sizes[kind] for kind in PREFIXES},
-            in_memory={kind: count for memory in self.memories for kind, count in memory.in_memory().items()},
+            in_memory={
+                kind: count
+                for memory in self.memories
+                for kind, count in memory.in_memory().items()
+            },
             state_bytes=usage and usage.bytes,
             max_state_bytes=usage and usage.most_bytes,
             evictions=usage.evictions if usage else 0,
@@ -493,7 +558,9 @@ class CacheAdmin:
             warnings=(*tally.warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
 
-    async def clear(self, *, older_than_hours: float | None = None, query: str | None = None) -> CacheClearResult:
+    async def clear(
+        self, *, older_than_hours: float | None = None, query: str | None = None
+    ) -> CacheClearResult:
         """Remove entries from the state and drop every process's memory. After an interruption, run it again. Also
         removes entries whose age or question is unknown.
 
@@ -511,9 +578,14 @@ class CacheAdmin:
             details = {"field": "olderThanHours", "allowed": demand}
             raise SearchValidationError(f"`olderThanHours` must be {demand}.", details=details)
         least_age = (older_than_hours or 0.0) * 3600
-        questions = None if query is None else await self._names(checked_query(query, SHORTEST_QUERY))
+        questions = (
+            None if query is None else await self._names(checked_query(query, SHORTEST_QUERY))
+        )
         removed: dict[str, int] = {}
-        problem, outages = self.state.problem, self.state.outages  # an outage hides entries of the file
+        problem, outages = (
+            self.state.problem,
+            self.state.outages,
+        )  # an outage hides entries of the file
         try:
             await mark_cleared(self.state, self.clock() - least_age, questions)
             for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
@@ -523,13 +595,20 @@ class CacheAdmin:
                 memory.forget()
         if (problem := problem or self.state.problem) or self.state.outages > outages:
             why = problem or "it could not be used for a while. Run this again."
-            raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {why}")
+            raise StateUnavailable(
+                f"The cache of this process is cleared, but the file is not: {why}"
+            )
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
     async def _names(self, text: str) -> frozenset[str]:
         """The names of the question in each wording under which the cache may hold it."""
         bare = text.rstrip(_END_MARKS)
-        same = {text, bare, *(f"{bare}{mark}" for mark in _END_MARKS), *await wordings(self.state, text)}
+        same = {
+            text,
+            bare,
+            *(f"{bare}{mark}" for mark in _END_MARKS),
+            *await wordings(self.state, text),
+        }
         return frozenset(map(question_name, same))
 
     async def _remove(self, kind: Kind, least_age: float, questions: frozenset[str] | None) -> int:
@@ -540,7 +619,9 @@ class CacheAdmin:
 
         async for content in contents(self.state, kind, self.clock()):
             is_old = content.age_seconds is None or content.age_seconds >= least_age
-            if is_old and (questions is None or content.question is None or content.question in questions):
+            if is_old and (
+                questions is None or content.question is None or content.question in questions
+            ):
                 batch.append(content.key)
             if len(batch) == _AT_ONCE:
                 removed += await delete()
@@ -554,13 +635,19 @@ class CacheAdmin:
                 for kind in PREFIXES:
                     async for content in contents(self.state, kind, self.clock()):
                         if tally.entries[kind] == MOST_COUNTED:
-                            tally.warnings.append(f"Only {MOST_COUNTED:,} of the {kind} are counted; there are more.")
+                            tally.warnings.append(
+                                f"Only {MOST_COUNTED:,} of the {kind} are counted; there are more."
+                            )
                             break
                         tally.add(kind, content)
                         if tally.entries[kind] % _AT_ONCE == 0:
-                            await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
+                            await asyncio.sleep(
+                                0
+                            )  # the in-memory backend never yields to the event loop
         except TimeoutError:
-            tally.warnings.append(f"Counting stopped after {COUNTING_SECONDS:g} s, so some entries are not counted.")
+            tally.warnings.append(
+                f"Counting stopped after {COUNTING_SECONDS:g} s, so some entries are not counted."
+            )
         except StateUnavailable as error:
             tally.warnings.append(f"The state cannot be read: {error.message}")
         return tally
@@ -612,12 +699,20 @@ async def contents(state: State, kind: Kind, now: float) -> AsyncIterator[Conten
         if kind in ABOUT_QUESTIONS:
             with suppress(ValidationError):
                 stamp = Stamp.model_validate_json(entry.value)
-            age = None if stamp.stored is None or stamp.stored - now >= _CLOCK_SKEW_SECONDS else now - stamp.stored
-        elif kind == "pages" and entry.ttl is not None:  # all have one lifetime, so the rest of it gives their age
+            age = (
+                None
+                if stamp.stored is None or stamp.stored - now >= _CLOCK_SKEW_SECONDS
+                else now - stamp.stored
+            )
+        elif (
+            kind == "pages" and entry.ttl is not None
+        ):  # all have one lifetime, so the rest of it gives their age
             age = KEEP_SECONDS - entry.ttl
         else:
             age = None
-        yield Content(entry.key, len(entry.value), None if age is None else max(age, 0.0), stamp.question)
+        yield Content(
+            entry.key, len(entry.value), None if age is None else max(age, 0.0), stamp.question
+        )
 
 
 _NOTES = "migration/"
@@ -644,7 +739,9 @@ class Migration:
     open_state: Callable[[str], State]
     data_dir: Path
 
-    async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
+    async def migrate(
+        self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False
+    ) -> MigrateResult:
         """Copy every entry that has not expired, with its remaining lifetime.
 
         A local caller may name any target. A remote caller may only name a new file in the data folder: otherwise the
@@ -663,7 +760,12 @@ class Migration:
         if target_url == self.source_url:
             raise SearchValidationError("The target is the state that is in use already.")
         target = self.open_state(target_url)
-        note = _NOTES + hashlib.blake2b(repr((self.source_url, counters)).encode(), digest_size=16).hexdigest()
+        note = (
+            _NOTES
+            + hashlib.blake2b(
+                repr((self.source_url, counters)).encode(), digest_size=16
+            ).hexdigest()
+        )
         tally: Counter[str] = Counter()
         try:
             after = (await target.get(note) or b"").decode()
@@ -686,7 +788,9 @@ class Migration:
             )
         return f"sqlite:///{self.data_dir / file[1]}"
 
-    async def _pages(self, after: str, counters: bool) -> AsyncGenerator[Sequence[StateEntry], None]:
+    async def _pages(
+        self, after: str, counters: bool
+    ) -> AsyncGenerator[Sequence[StateEntry], None]:
         page: list[StateEntry] = []
         async for entry in self.source.entries("", after):
             if not entry.key.startswith(_NOTES) and (counters or not entry.counts):
@@ -711,7 +815,13 @@ async def _copy(
     await target.put(entry.key, entry.value, entry.ttl)
     arrived = await target.get(entry.key)
     if arrived not in (None, entry.value):
-        raise StateUnavailable("An entry differs in the target. The source is untouched; run the migration again.")
+        raise StateUnavailable(
+            "An entry differs in the target. The source is untouched; run the migration again."
+        )
     if arrived is not None:
         return "copied"
-    return "expired" if entry.ttl is not None and entry.ttl <= time.monotonic() - started else "left_out"
+    return (
+        "expired"
+        if entry.ttl is not None and entry.ttl <= time.monotonic() - started
+        else "left_out"
+    )

@@ -186,7 +186,9 @@ class StateUnavailable(Unavailable, code="PROVIDER"):
 def shortest(waits: Iterable[float | None]) -> float | None:
     """The shortest of several `retry_after`; None if one of them is unknown, since it may be the shortest."""
     known = list(waits)
-    return None if None in known else min((wait for wait in known if wait is not None), default=None)
+    return (
+        None if None in known else min((wait for wait in known if wait is not None), default=None)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +208,19 @@ class Exhausted(SearchError):
     `advice` says how the operator can fix it permanently.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None, advice: str = "") -> None:
-        tried = "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts) or "none configured"
+    def __init__(
+        self, attempts: Sequence[Attempt], *, retry_after: float | None = None, advice: str = ""
+    ) -> None:
+        tried = (
+            "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts)
+            or "none configured"
+        )
         super().__init__(
             f"Every search upstream failed ({tried}).{' ' if advice else ''}{advice}",
             retry_after=retry_after,
-            details={"attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]},
+            details={
+                "attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]
+            },
         )
         self.attempts = tuple(attempts)
         self.advice = advice

@@ -12,7 +12,17 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextvars import copy_context
 from dataclasses import Field, dataclass, field, fields, replace
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 if TYPE_CHECKING:
     import asyncio  # a worker has no event loop and starts faster without it
@@ -213,15 +223,21 @@ class SearchRequest:
     """
 
     query: Annotated[str, argument("The question.", minLength=1, maxLength=LONGEST_QUERY)]
-    max_results: Annotated[int, argument("The most sources to cite.", minimum=1, maximum=MOST_SOURCES)] = 5
-    freshness_hours: Annotated[int | None, argument("How old results may be.", minimum=1, maximum=MOST_FRESH_HOURS)] = (
-        None
-    )
+    max_results: Annotated[
+        int, argument("The most sources to cite.", minimum=1, maximum=MOST_SOURCES)
+    ] = 5
+    freshness_hours: Annotated[
+        int | None, argument("How old results may be.", minimum=1, maximum=MOST_FRESH_HOURS)
+    ] = None
     region: Region = None
-    include_domains: Annotated[tuple[str, ...], argument("Search only these domains.", maxItems=MOST_DOMAINS)] = ()
+    include_domains: Annotated[
+        tuple[str, ...], argument("Search only these domains.", maxItems=MOST_DOMAINS)
+    ] = ()
     exclude_domains: UnwantedDomains = ()
     include_answers: Annotated[bool, argument("false: sources without the written answer.")] = True
-    verify_citations: Annotated[bool | None, argument("true: read the cited pages and quote them.")] = None
+    verify_citations: Annotated[
+        bool | None, argument("true: read the cited pages and quote them.")
+    ] = None
     shortest: int = SHORTEST_QUESTION
 
 
@@ -230,14 +246,20 @@ class WebSearchRequest:
     """A request for results with their pages. Without `read_pages` the snippet replaces the page."""
 
     query: Annotated[str, argument("What to find.", minLength=1, maxLength=LONGEST_QUERY)]
-    num_results: Annotated[int, argument("The most pages.", name="maxResults", minimum=1, maximum=MOST_RESULTS)] = 3
+    num_results: Annotated[
+        int, argument("The most pages.", name="maxResults", minimum=1, maximum=MOST_RESULTS)
+    ] = 3
     providers: Annotated[
-        tuple[str, ...], argument("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20)
+        tuple[str, ...],
+        argument(
+            "Ask only these, in this order, such as brave. Default: all configured.", maxItems=20
+        ),
     ] = ()
     use_cache: Annotated[bool, argument("false: search and read again.")] = True
     freshness: Annotated[Freshness | None, argument("How old results may be.")] = None
     include_domains: Annotated[
-        tuple[str, ...], argument("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS)
+        tuple[str, ...],
+        argument("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS),
     ] = ()
     exclude_domains: UnwantedDomains = ()
     language: Language = None
@@ -261,7 +283,9 @@ class RawSearchRequest:
             maxItems=MOST_QUERIES,
         ),
     ]
-    results_per_query: Annotated[int, argument("The most items.", minimum=1, maximum=MOST_RESULTS)] = 10
+    results_per_query: Annotated[
+        int, argument("The most items.", minimum=1, maximum=MOST_RESULTS)
+    ] = 10
     region: Region = None
     language: Language = None
     safe_search: Annotated[SafeSearch | None, argument("Default: the operator's.")] = None
@@ -287,10 +311,17 @@ class PassagesRequest:
     url: Annotated[str, argument("An http(s) URL.")]
     queries: Annotated[
         tuple[str, ...],
-        argument("What to look for: a question, or up to 20.", name="query", minItems=1, maxItems=MOST_QUERIES),
+        argument(
+            "What to look for: a question, or up to 20.",
+            name="query",
+            minItems=1,
+            maxItems=MOST_QUERIES,
+        ),
     ]
     force_refresh: Annotated[bool, argument("true: ask the site again.")] = False
-    max_results: Annotated[int, argument("The most passages per query.", minimum=1, maximum=MOST_RESULTS)] = 8
+    max_results: Annotated[
+        int, argument("The most passages per query.", minimum=1, maximum=MOST_RESULTS)
+    ] = 8
     include_metadata: Annotated[bool, argument("true: add facts about the page.")] = False
 
 
@@ -306,7 +337,9 @@ class Claim:
     """A sentence to check against the pages at `urls`; without any, against pages that a search for it finds."""
 
     claim: Annotated[str, argument("One sentence.", minLength=1, maxLength=LONGEST_CLAIM)]
-    urls: Annotated[tuple[str, ...], argument("Default: pages that a search finds.", maxItems=MOST_CLAIM_URLS)] = ()
+    urls: Annotated[
+        tuple[str, ...], argument("Default: pages that a search finds.", maxItems=MOST_CLAIM_URLS)
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,7 +473,11 @@ class Call(Deadline):
 
     @classmethod
     def of(
-        cls, query: SearchQuery, deadline: Deadline, progress: Progress = no_progress, caller: Caller = LOCAL
+        cls,
+        query: SearchQuery,
+        deadline: Deadline,
+        progress: Progress = no_progress,
+        caller: Caller = LOCAL,
     ) -> Self:
         """The call for `query`, with a new bill."""
         return cls(deadline.at, deadline.clock, query, progress, caller)

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, TypeVarTuple, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    TypeVar,
+    TypeVarTuple,
+    runtime_checkable,
+)
 
 from websearch_gateway.errors import QUOTA, QUOTA_PAUSE_SECONDS, SearchError, SearchProviderError
 from websearch_gateway.models import (

@@ -19,7 +19,9 @@ from websearch_gateway.errors import SearchError, shown
 class WireModel(BaseModel):
     """The base of all results: frozen, camelCase in JSON, both spellings accepted in Python."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
 
 class FallbackInfo(WireModel):
@@ -55,7 +57,12 @@ class ErrorInfo(WireModel):
     def of(cls, error: SearchError) -> Self:
         """Make it from an error; the wait is rounded up to whole seconds."""
         wait = None if error.retry_after is None else math.ceil(error.retry_after)
-        return cls(code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None)
+        return cls(
+            code=error.code,
+            message=error.message,
+            retry_after_seconds=wait,
+            details=error.details or None,
+        )
 
 
 CacheState = Literal["miss", "exact", "semantic", "stale"]
@@ -187,9 +194,16 @@ class CheckedClaim(WireModel):
     """
 
     claim: str = ""
-    verdict: Literal["verbatim", "differs", "found", "not_found", "unread", "supported", "contradicted", "unclear"] = (
-        "unread"
-    )
+    verdict: Literal[
+        "verbatim",
+        "differs",
+        "found",
+        "not_found",
+        "unread",
+        "supported",
+        "contradicted",
+        "unclear",
+    ] = "unread"
     judge: Literal["model", "none"] = "none"
     differences: tuple[FactDifference, ...] = ()
     quotes: tuple[ClaimQuote, ...] = ()

@@ -14,7 +14,14 @@ from tests.clock import Clock
 from websearch_gateway import admin
 from websearch_gateway.admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, CLEARED, WEB_RESULTS, Lifetimes, ResultCache
+from websearch_gateway.cache.results import (
+    ANSWERS,
+    CHECK_SECONDS,
+    CLEARED,
+    WEB_RESULTS,
+    Lifetimes,
+    ResultCache,
+)
 from websearch_gateway.cache.semantic import AskedQuestions
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem
@@ -29,8 +36,12 @@ from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 LIFETIMES = Lifetimes(86_400, 86_400, 0)
 ME, YOU = Caller("me"), Caller("you")
 TIDES, MOONS = SearchQuery("why are there tides"), SearchQuery("how many moons are there")
-ANSWER = SearchResponse(text="So.", citations=(Citation(url="https://a.example/", end_index=3),), cost_usd=0.01)
-RESULTS = WebSearchResponse(results=(WebResult(link="https://a.example/", page_content="text", provider="brave"),))
+ANSWER = SearchResponse(
+    text="So.", citations=(Citation(url="https://a.example/", end_index=3),), cost_usd=0.01
+)
+RESULTS = WebSearchResponse(
+    results=(WebResult(link="https://a.example/", page_content="text", provider="brave"),)
+)
 UNTOUCHED = ("ledger/2026-11-21/total", "limit/user/1", "cache/epoch")
 
 
@@ -43,7 +54,12 @@ class Process:
         self.statistics = Statistics(clock=clock)
         self.telemetry = Telemetry([self.statistics.observe])
         self.care = CacheAdmin(
-            state, (self.answers, self.web), self.statistics, self.telemetry, Ledger(state, clock=clock), clock
+            state,
+            (self.answers, self.web),
+            self.statistics,
+            self.telemetry,
+            Ledger(state, clock=clock),
+            clock,
         )
 
     async def knows(self, query: SearchQuery, caller: Caller = ME) -> bool:
@@ -61,7 +77,9 @@ class Process:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-async def state(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> AsyncIterator[State]:
+async def state(
+    request: pytest.FixtureRequest, clock: Clock, tmp_path: Path
+) -> AsyncIterator[State]:
     one: State = MemoryState(clock=clock)
     if request.param == "sqlite":
         one = SqliteState(tmp_path / "state.db", clock=clock)
@@ -84,20 +102,33 @@ async def keys(state: State) -> list[str]:
 
 
 class TestClearing:
-    async def test_everything_means_the_cache_and_nothing_else(self, process: Process, state: State) -> None:
+    async def test_everything_means_the_cache_and_nothing_else(
+        self, process: Process, state: State
+    ) -> None:
         await process.fill(TIDES)
         for prefix in PREFIXES.values():
             await state.put(f"{prefix}x", b"anything", 600)
         for key in UNTOUCHED:
             await state.add(key)
         result = await process.care.clear()
-        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "judgements": 1, "pages": 1}
+        assert result.removed_by_kind == {
+            "answers": 4,
+            "questions": 1,
+            "web": 2,
+            "raw": 1,
+            "judgements": 1,
+            "pages": 1,
+        }
         assert result.removed == 10
-        assert sorted(key for key in await keys(state) if not key.startswith(CLEARED)) == sorted(UNTOUCHED)
+        assert sorted(key for key in await keys(state) if not key.startswith(CLEARED)) == sorted(
+            UNTOUCHED
+        )
         assert not await process.knows(TIDES)
         assert not await process.has_results(TIDES)
 
-    async def test_a_question_goes_with_all_its_parameters_and_users_and_others_stay(self, process: Process) -> None:
+    async def test_a_question_goes_with_all_its_parameters_and_users_and_others_stay(
+        self, process: Process
+    ) -> None:
         await process.fill(TIDES)
         await process.fill(MOONS)
         result = await process.care.clear(query="  Why are there\ttides ")
@@ -108,8 +139,12 @@ class TestClearing:
         assert await process.knows(MOONS)
         assert await process.has_results(MOONS)
 
-    @pytest.mark.parametrize("asked", ["why are there tides?", "WHY ARE THERE TIDES", "Why are there tides."])
-    async def test_a_question_is_found_whatever_its_case_and_punctuation(self, process: Process, asked: str) -> None:
+    @pytest.mark.parametrize(
+        "asked", ["why are there tides?", "WHY ARE THERE TIDES", "Why are there tides."]
+    )
+    async def test_a_question_is_found_whatever_its_case_and_punctuation(
+        self, process: Process, asked: str
+    ) -> None:
         await process.fill(TIDES)
         await process.fill(SearchQuery("Why are there tides?"))
         assert (await process.care.clear(query=asked)).removed_by_kind["answers"] == 6
@@ -118,22 +153,38 @@ class TestClearing:
     async def test_a_question_is_found_in_other_words_if_the_cache_finds_it_so(
         self, process: Process, state: State, clock: Clock
     ) -> None:
-        stored, other = SearchQuery("How tall is the Eiffel Tower?"), SearchQuery("How old is the Eiffel Tower?")
+        stored, other = (
+            SearchQuery("How tall is the Eiffel Tower?"),
+            SearchQuery("How old is the Eiffel Tower?"),
+        )
         for query in (stored, other):
             await process.fill(query)
-            await AskedQuestions(state, longest_seconds=600, clock=clock).add("answers", query, "", 600)
-        assert (await process.care.clear(query="eiffel tower height")).removed_by_kind["questions"] == 1
+            await AskedQuestions(state, longest_seconds=600, clock=clock).add(
+                "answers", query, "", 600
+            )
+        assert (await process.care.clear(query="eiffel tower height")).removed_by_kind[
+            "questions"
+        ] == 1
         assert not await process.knows(stored)
         assert await process.knows(other)
 
-    async def test_only_what_is_older_goes(self, process: Process, state: State, clock: Clock) -> None:
+    async def test_only_what_is_older_goes(
+        self, process: Process, state: State, clock: Clock
+    ) -> None:
         await process.fill(TIDES)
         await state.put("page/old", b"", KEEP_SECONDS)
         clock.now += 3600
         await process.fill(MOONS)
         await state.put("page/new", b"", KEEP_SECONDS)
         result = await process.care.clear(older_than_hours=1)
-        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "raw": 0, "judgements": 0, "pages": 1}
+        assert result.removed_by_kind == {
+            "answers": 3,
+            "questions": 0,
+            "web": 1,
+            "raw": 0,
+            "judgements": 0,
+            "pages": 1,
+        }
         assert await process.knows(MOONS)
         assert not await process.knows(TIDES)
         assert await state.get("page/new") is not None
@@ -145,7 +196,9 @@ class TestClearing:
         assert (await process.care.clear(query=TIDES.text, older_than_hours=1)).removed == 4
         assert (await process.care.clear(query=TIDES.text)).removed == 1
 
-    async def test_what_does_not_tell_its_age_or_question_is_meant(self, process: Process, state: State) -> None:
+    async def test_what_does_not_tell_its_age_or_question_is_meant(
+        self, process: Process, state: State
+    ) -> None:
         """Entries of an earlier version, and those of a stranger."""
         await process.answers.put(TIDES, ME, ANSWER)
         row = json.loads(await state.get(process.answers.key(TIDES, ME)) or b"")
@@ -156,7 +209,9 @@ class TestClearing:
         await state.put("cache/exact/foreign", json.dumps({"stored": 1e12}).encode(), 600)
         assert (await process.care.clear(older_than_hours=1)).removed == 1
 
-    async def test_other_processes_forget_too(self, process: Process, other: Process, clock: Clock) -> None:
+    async def test_other_processes_forget_too(
+        self, process: Process, other: Process, clock: Clock
+    ) -> None:
         await process.fill(TIDES)
         assert await other.knows(TIDES)
         assert await other.has_results(TIDES)
@@ -166,9 +221,16 @@ class TestClearing:
         assert not await other.knows(TIDES)
         assert not await other.has_results(TIDES)
 
-    @pytest.mark.parametrize("only", [{}, {"query": "Why are there tides?"}, {"older_than_hours": 1}])
+    @pytest.mark.parametrize(
+        "only", [{}, {"query": "Why are there tides?"}, {"older_than_hours": 1}]
+    )
     async def test_what_another_process_could_not_store_is_cleared_too(
-        self, process: Process, other: Process, clock: Clock, monkeypatch: pytest.MonkeyPatch, only: dict[str, Any]
+        self,
+        process: Process,
+        other: Process,
+        clock: Clock,
+        monkeypatch: pytest.MonkeyPatch,
+        only: dict[str, Any],
     ) -> None:
         with monkeypatch.context() as outage:
             outage.setattr(other.answers, "_state", Unreachable())
@@ -214,7 +276,9 @@ class TestClearing:
         clock.now += CHECK_SECONDS
         assert not await other.knows(TIDES)
 
-    async def test_a_clearing_leaves_no_earlier_mark(self, process: Process, state: State, clock: Clock) -> None:
+    async def test_a_clearing_leaves_no_earlier_mark(
+        self, process: Process, state: State, clock: Clock
+    ) -> None:
         for _ in range(3):
             await process.care.clear()
             clock.now += 1
@@ -258,7 +322,9 @@ class TestClearing:
         assert await process.knows(TIDES)
 
     @pytest.mark.parametrize("query", ["", "a", "x" * 401])
-    async def test_a_query_that_nobody_can_have_asked_is_refused(self, process: Process, query: str) -> None:
+    async def test_a_query_that_nobody_can_have_asked_is_refused(
+        self, process: Process, query: str
+    ) -> None:
         """An empty one must not mean everything."""
         with pytest.raises(SearchValidationError, match="query"):
             await process.care.clear(query=query)
@@ -285,7 +351,14 @@ class TestStats:
         await state.put("page/x", b"12345", KEEP_SECONDS)
         clock.now += 20
         stats = await process.care.stats()
-        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "raw": 0, "judgements": 0, "pages": 1}
+        assert stats.entries_by_kind == {
+            "answers": 4,
+            "questions": 0,
+            "web": 1,
+            "raw": 0,
+            "judgements": 0,
+            "pages": 1,
+        }
         assert stats.bytes_by_kind["pages"] == 5
         assert stats.bytes == sum(stats.bytes_by_kind.values())
         assert stats.entries == 6
@@ -345,7 +418,9 @@ class Recovering(MemoryState):
             yield entry
 
 
-async def test_a_clearing_that_begins_in_an_outage_is_no_success_if_the_outage_ends_meanwhile(clock: Clock) -> None:
+async def test_a_clearing_that_begins_in_an_outage_is_no_success_if_the_outage_ends_meanwhile(
+    clock: Clock,
+) -> None:
     state = Recovering(clock=clock)
     with pytest.raises(StateUnavailable, match="the file is not"):
         await Process(state, clock).care.clear()

@@ -51,7 +51,9 @@ async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
         *("state", "embedder", "browser", "budget"),
     }
     assert not [check for check in checks.values() if check.status == "fail"]
-    assert checks["openai"].status == "ok", "a later model of the default outlasts the one that ends"
+    assert checks["openai"].status == "ok", (
+        "a later model of the default outlasts the one that ends"
+    )
     assert (checks["google"].status, "2027-01-01" in checks["google"].finding) == ("warn", True)
     assert all(check.remedy for check in checks.values() if check.status != "ok")
 
@@ -80,7 +82,9 @@ async def test_each_fault_has_its_remedy(
 
 
 @pytest.mark.parametrize(("target", "status"), [("tavily", 432), ("tavily", 433), ("openai", 402)])
-async def test_spent_credit_is_told_from_an_outage(gateway: Open, sandbox: Sandbox, target: str, status: int) -> None:
+async def test_spent_credit_is_told_from_an_outage(
+    gateway: Open, sandbox: Sandbox, target: str, status: int
+) -> None:
     sandbox.fault(target, "status", status=status)
     assert (await examined(gateway))[target].remedy.startswith(REASONS["quota"])
 
@@ -94,7 +98,11 @@ async def test_an_address_that_nobody_has_is_told_from_an_outage(gateway: Open) 
 
 async def test_a_wrong_key_is_named_by_its_setting_and_never_shown(gateway: Open) -> None:
     names = {"openai": "OPENAI_API_KEY", "serper": "SERPER_API_KEY", "tavily": "TAVILY_API_KEY"}
-    names |= {"brave": "BRAVE_API_KEY", "google": "GOOGLE_API_KEY", "synthetic": "SYNTHETIC_API_KEY"}
+    names |= {
+        "brave": "BRAVE_API_KEY",
+        "google": "GOOGLE_API_KEY",
+        "synthetic": "SYNTHETIC_API_KEY",
+    }
     checks = await examined(gateway, **{name.lower(): WRONG_KEY for name in names.values()})
     for part, name in names.items():
         assert checks[part].finding.startswith("AUTH: ")
@@ -106,7 +114,10 @@ async def test_a_wrong_key_is_named_by_its_setting_and_never_shown(gateway: Open
 
 async def test_models_that_are_missing_are_named(gateway: Open) -> None:
     some = await examined(gateway, openai_models="gpt-6-luna,gpt-none")
-    assert (some["openai"].status, "gpt-none does not exist" in some["openai"].finding) == ("warn", True)
+    assert (some["openai"].status, "gpt-none does not exist" in some["openai"].finding) == (
+        "warn",
+        True,
+    )
     none = await examined(gateway, openai_models="gpt-none")
     assert (none["openai"].status, "OPENAI_MODELS" in none["openai"].finding) == ("fail", True)
 
@@ -125,9 +136,15 @@ async def test_state_and_embedder_and_browser_are_looked_at(gateway: Open, tmp_p
     assert (checks["browser"].status, "BROWSER_PATH" in checks["browser"].finding) == ("off", True)
 
 
-async def test_without_keys_a_provider_that_answers_is_no_warning(gateway: Open, sandbox: Sandbox) -> None:
+async def test_without_keys_a_provider_that_answers_is_no_warning(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     keyless = dict.fromkeys(("serper_api_key", "tavily_api_key", "brave_api_key", "google_api_key"))
-    keyless |= {"synthetic_api_key": None, "searxng_base_url": None, "google_search_engine_id": None}
+    keyless |= {
+        "synthetic_api_key": None,
+        "searxng_base_url": None,
+        "google_search_engine_id": None,
+    }
     keyless |= dict.fromkeys(("exa_api_key", "firecrawl_api_key", "linkup_api_key", "jina_api_key"))
     assert (await examined(gateway, **keyless))["keys"].status == "off"
     for target in ("duckduckgo", "wikipedia"):
@@ -140,8 +157,16 @@ async def test_without_keys_a_provider_that_answers_is_no_warning(gateway: Open,
     ("settings", "part", "named"),
     [
         ({"llm_base_url": f"{NOBODY}/v1"}, "llm", "LLM_BASE_URL is set, LLM_MODEL is not"),
-        ({"llm_model": "qwen3:4b", "llm_base_url": None}, "llm", "LLM_MODEL is set, LLM_BASE_URL is not"),
-        ({"google_search_engine_id": None}, "google", "GOOGLE_API_KEY is set, GOOGLE_SEARCH_ENGINE_ID is not"),
+        (
+            {"llm_model": "qwen3:4b", "llm_base_url": None},
+            "llm",
+            "LLM_MODEL is set, LLM_BASE_URL is not",
+        ),
+        (
+            {"google_search_engine_id": None},
+            "google",
+            "GOOGLE_API_KEY is set, GOOGLE_SEARCH_ENGINE_ID is not",
+        ),
     ],
 )
 async def test_settings_that_are_only_half_there_are_named(
@@ -156,10 +181,14 @@ class Answering:
     name = "google"
 
     async def ask(self, call: Call) -> SearchResults:
-        return SearchResults(hits=(Hit("https://a.example/", "T", "S", "google"),), provider="google")
+        return SearchResults(
+            hits=(Hit("https://a.example/", "T", "S", "google"),), provider="google"
+        )
 
 
-@pytest.mark.parametrize(("today", "word"), [(date(2026, 12, 31), "ends on"), (date(2027, 1, 1), "has ended on")])
+@pytest.mark.parametrize(
+    ("today", "word"), [(date(2026, 12, 31), "ends on"), (date(2027, 1, 1), "has ended on")]
+)
 async def test_the_end_of_an_api_comes(today: date, word: str) -> None:
     doctor = Doctor(
         [],
@@ -178,9 +207,17 @@ async def test_the_end_of_an_api_comes(today: date, word: str) -> None:
 
 @pytest.mark.parametrize(
     ("daily", "spent", "status"),
-    [(None, 1.0, "off"), (0.0, 0.0, "ok"), (5.0, 3.9, "ok"), (5.0, 4.1, "warn"), (5.0, 5.0, "warn")],
+    [
+        (None, 1.0, "off"),
+        (0.0, 0.0, "ok"),
+        (5.0, 3.9, "ok"),
+        (5.0, 4.1, "warn"),
+        (5.0, 5.0, "warn"),
+    ],
 )
-async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, spent: float, status: str) -> None:
+async def test_a_budget_that_is_nearly_spent_is_a_warning(
+    daily: float | None, spent: float, status: str
+) -> None:
     ledger = Ledger(MemoryState(), daily_usd=daily)
     if spent:
         call = Call.after(60)
@@ -192,12 +229,16 @@ async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, s
     assert ("DAILY_BUDGET_USD" in checks["budget"].remedy) == (status == "warn")
 
 
-async def test_who_serves_meanwhile_is_named_only_where_somebody_does(gateway: Open, sandbox: Sandbox) -> None:
+async def test_who_serves_meanwhile_is_named_only_where_somebody_does(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     for target in ("serper", "brave"):
         sandbox.fault(target, "status", status=500)
     both = await examined(gateway, search_providers=("serper", "brave", "duckduckgo"))
     assert both["serper"].remedy.endswith("duckduckgo answers instead.")
     alone = await examined(gateway, search_providers=("serper", "brave"))
     assert alone["serper"].remedy == alone["brave"].remedy == REMEDIES["PROVIDER"]
-    wrong = await examined(gateway, search_providers=("tavily", "duckduckgo"), tavily_api_key=WRONG_KEY)
+    wrong = await examined(
+        gateway, search_providers=("tavily", "duckduckgo"), tavily_api_key=WRONG_KEY
+    )
     assert wrong["tavily"].remedy == REMEDIES["AUTH"]

@@ -70,7 +70,12 @@ async def test_every_live_entry_arrives_with_the_rest_of_its_time(migration, sou
     clock.now += 100
     before = await content(source)
     result = await migration.migrate("sqlite:///elsewhere.db")
-    assert (result.copied, result.counters, result.resumed, result.target) == (2, 0, False, "sqlite")
+    assert (result.copied, result.counters, result.resumed, result.target) == (
+        2,
+        0,
+        False,
+        "sqlite",
+    )
     assert await content(target) == [
         StateEntry("cache/exact/a", b"answer", 200.0),
         StateEntry("page/b", b"page", None),
@@ -123,7 +128,9 @@ async def test_the_next_complete_run_brings_what_changed(migration, source, targ
     assert await content(target) == await content(source)
 
 
-async def test_an_entry_that_does_not_arrive_whole_ends_the_run(migration, source, target, monkeypatch):
+async def test_an_entry_that_does_not_arrive_whole_ends_the_run(
+    migration, source, target, monkeypatch
+):
     await source.put("cache/exact/secret", b"answer")
     monkeypatch.setattr(target, "get", _always(b"answ"))
     with pytest.raises(StateUnavailable, match="differs in the target") as caught:
@@ -138,7 +145,9 @@ def _always(value: bytes):
     return get
 
 
-async def test_an_entry_that_expires_under_way_is_no_loss(migration, source, clock, target, monkeypatch):
+async def test_an_entry_that_expires_under_way_is_no_loss(
+    migration, source, clock, target, monkeypatch
+):
     await source.put("cache/exact/a", b"answer", ttl=1)
     entries = source.entries
 
@@ -179,7 +188,9 @@ async def test_a_caller_from_elsewhere_cannot_send_the_cache_anywhere(source, tm
 
 async def test_a_caller_from_elsewhere_can_name_a_file_in_the_data_folder(source, tmp_path):
     await source.put("cache/a", b"v")
-    result = await Migration(source, "memory://", open_state, tmp_path).migrate("sqlite:///copy-2.db", REMOTE)
+    result = await Migration(source, "memory://", open_state, tmp_path).migrate(
+        "sqlite:///copy-2.db", REMOTE
+    )
     assert (result.copied, result.target) == (1, "sqlite")
     copy = SqliteState(tmp_path / "copy-2.db")
     assert await content(copy) == [StateEntry("cache/a", b"v")]

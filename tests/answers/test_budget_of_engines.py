@@ -17,19 +17,25 @@ HOSTED = ("openai", "anthropic", "gemini", "perplexity")
 KEYS = {f"{name}_api_key": key_of(name) for name in HOSTED if name != "openai"}
 
 
-async def test_the_costs_of_several_engines_for_one_question_are_in_one_ledger(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_costs_of_several_engines_for_one_question_are_in_one_ledger(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     for name in ("openai", "anthropic", "gemini"):
         sandbox.fault(name, "no_search")
     async with gateway(**KEYS) as opened:
         response = await opened.search(TOWER)
         day = (await opened.operations.server_stats()).days[0]
     assert response.provider == "perplexity/sonar-web-search"
-    assert day.calls_by_provider == dict.fromkeys(HOSTED, 1), "a reply that cannot be used is billed all the same"
+    assert day.calls_by_provider == dict.fromkeys(HOSTED, 1), (
+        "a reply that cannot be used is billed all the same"
+    )
     assert day.usd == pytest.approx(sum(day.by_provider.values()), abs=1e-6)
     assert response.cost_usd == pytest.approx(day.usd, abs=1e-5)
 
 
-async def test_a_budget_that_one_engine_spent_stops_all_others(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_budget_that_one_engine_spent_stops_all_others(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(answer_engines="openai") as opened:
         spent = (await opened.search(TOWER)).cost_usd
     async with gateway(daily_budget_usd=spent, **KEYS) as opened:
@@ -42,7 +48,9 @@ async def test_a_budget_that_one_engine_spent_stops_all_others(gateway: Open, sa
     assert day.usd == pytest.approx(spent, abs=1e-6)
 
 
-async def test_the_first_engine_that_the_budget_covers_answers(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_first_engine_that_the_budget_covers_answers(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(**KEYS) as opened:
         *_, perplexity = opened.engines
         room = perplexity.most_usd
@@ -58,15 +66,24 @@ async def test_a_free_model_of_your_own_answers_although_the_budget_is_overdrawn
 ) -> None:
     async with gateway(answer_engines="openai") as opened:
         spent = (await opened.search(FERRIES)).cost_usd
-    async with gateway(daily_budget_usd=spent / 2, llm_model=LLM_MODEL, search_providers="synthetic") as opened:
+    async with gateway(
+        daily_budget_usd=spent / 2, llm_model=LLM_MODEL, search_providers="synthetic"
+    ) as opened:
         response = await opened.search(TOWER)
     assert response.provider == "sandbox-model-over-synthetic"
     assert response.cost_usd == 0
     assert sandbox.calls("openai") == 1
 
 
-async def test_a_priced_model_of_your_own_uses_the_same_budget(gateway: Open, sandbox: Sandbox) -> None:
-    settings = {"answer_engines": "llm", "llm_model": LLM_MODEL, "prices": "llm:0.02", "search_providers": "synthetic"}
+async def test_a_priced_model_of_your_own_uses_the_same_budget(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    settings = {
+        "answer_engines": "llm",
+        "llm_model": LLM_MODEL,
+        "prices": "llm:0.02",
+        "search_providers": "synthetic",
+    }
     async with gateway(daily_budget_usd=0.03, **settings) as opened:
         first, second = await opened.search(TOWER), await opened.search(FERRIES)
         day = (await opened.operations.server_stats()).days[0]
@@ -81,12 +98,19 @@ async def test_a_cancelled_model_of_your_own_is_booked_only_once_it_was_asked(
     gateway: Open, sandbox: Sandbox, hanging: str, booked: Mapping[str, float]
 ) -> None:
     sandbox.fault(hanging, "hang")
-    settings = {"answer_engines": "llm", "llm_model": LLM_MODEL, "prices": "llm:0.02", "search_providers": "serper"}
+    settings = {
+        "answer_engines": "llm",
+        "llm_model": LLM_MODEL,
+        "prices": "llm:0.02",
+        "search_providers": "serper",
+    }
     costs = await _booked_when_cancelled(gateway, sandbox, hanging, calls=1, **settings)
     assert costs == pytest.approx({"serper": 0.001, **booked})
 
 
-async def test_a_retry_that_is_cancelled_counts_beside_the_billed_attempt(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_retry_that_is_cancelled_counts_beside_the_billed_attempt(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     settings = {"answer_engines": "anthropic", "anthropic_api_key": key_of("anthropic")}
     sandbox.fault("anthropic", "pause_turn", times=1)
     sandbox.fault("anthropic", "status", status=503)

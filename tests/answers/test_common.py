@@ -20,16 +20,23 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def test_the_prompt_has_the_options_of_the_call_but_not_the_question() -> None:
-    text = instructions(SearchQuery("a secret question", max_results=3, freshness_hours=48, language="fr"), NOW)
+    text = instructions(
+        SearchQuery("a secret question", max_results=3, freshness_hours=48, language="fr"), NOW
+    )
     assert "at most 3 different pages" in text
-    assert "Prefer pages published or updated in the last 48 hours, that is since 2026-11-19 12:00 UTC" in text
+    assert (
+        "Prefer pages published or updated in the last 48 hours, that is since 2026-11-19 12:00 UTC"
+        in text
+    )
     assert "ISO 639-1 code fr" in text
     assert "Today is 2026-11-21" in text
     assert "secret" not in text
 
 
 def test_the_prompt_leaves_out_unset_options_and_begins_with_the_rules() -> None:
-    plain, wishful = (instructions(query, NOW) for query in (SearchQuery("q"), SearchQuery("q", 3, 48)))
+    plain, wishful = (
+        instructions(query, NOW) for query in (SearchQuery("q"), SearchQuery("q", 3, 48))
+    )
     assert "at most 800 characters" in plain
     assert "hours" not in plain
     assert "language with" not in plain
@@ -42,7 +49,11 @@ def test_only_notes_whose_condition_is_true_apply() -> None:
 
 def test_another_engine_replaces_a_bad_reply_but_not_a_declined_question() -> None:
     assert isinstance(declined(), Refused)
-    for error in (not_searched("Vendor"), not_written("Vendor", None), not_written("Vendor", "max_tokens")):
+    for error in (
+        not_searched("Vendor"),
+        not_written("Vendor", None),
+        not_written("Vendor", "max_tokens"),
+    ):
         assert isinstance(error, Unavailable)
         assert "Vendor" in error.message
 
@@ -61,10 +72,16 @@ LINKED = "Built in 1889 ([a](https://a.example/x)). Painted later: https://b.exa
 def test_an_answer_without_citations_cites_its_links_to_pages_that_were_found(
     found: tuple[str, ...], cited: list[str], unfound: int
 ) -> None:
-    answer = citing_links(Answer(text=LINKED, spans=(), provider="p", sources=tuple(map(Source, found))))
+    answer = citing_links(
+        Answer(text=LINKED, spans=(), provider="p", sources=tuple(map(Source, found)))
+    )
     assert [span.url for span in answer.spans] == cited
     assert all(span.url in LINKED[span.start : span.end] for span in answer.spans)
-    told = [f"Links in the answer to pages that its search did not find: {unfound}."] if unfound else []
+    told = (
+        [f"Links in the answer to pages that its search did not find: {unfound}."]
+        if unfound
+        else []
+    )
     assert [warning for warning in answer.warnings if "did not find" in warning] == told
     assert any("taken for them" in warning for warning in answer.warnings) is bool(cited)
 
@@ -77,7 +94,11 @@ def test_an_answer_with_citations_keeps_exactly_these() -> None:
 
 
 def test_a_request_loses_the_refused_options_also_within_its_tools() -> None:
-    body = {"model": "m", "include": ["x"], "tools": [{"type": "web_search", "search_context_size": "low"}]}
+    body = {
+        "model": "m",
+        "include": ["x"],
+        "tools": [{"type": "web_search", "search_context_size": "low"}],
+    }
     assert without_options(body, {"include", "search_context_size"}) == {
         "model": "m",
         "tools": [{"type": "web_search"}],

@@ -23,7 +23,9 @@ every_hosted_engine = pytest.mark.parametrize("entry", HOSTED, ids=lambda entry:
 
 @every_engine
 def test_the_documents_name_it_with_what_it_needs(entry: Entry) -> None:
-    rows = re.findall(rf"^\| `{entry.name}` \| ([^|]+) \|", (DOCS / "engines.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        rf"^\| `{entry.name}` \| ([^|]+) \|", (DOCS / "engines.md").read_text(), re.MULTILINE
+    )
     assert len(rows) == 1, f"docs/engines.md needs one row for {entry.name}"
     assert re.findall(r"`(\w+)`", rows[0]) == [need.upper() for need in entry.needs]
     assert entry.name in (Settings.model_fields["answer_engines"].description or "")
@@ -39,7 +41,10 @@ def test_it_has_a_stand_in_and_a_row_in_the_suite(entry: Entry) -> None:
 def test_its_price_names_its_source_and_date(entry: Entry) -> None:
     [api] = [api for api, _ in APIS if api.name == entry.name]
     assert re.fullmatch(r"https://\S+, .*20\d\d-[01]\d(?:-[0-3]\d)?", api.price_source)
-    assert f"| {entry.name} | {api.search_usd:g} | {api.price_source} |" in (DOCS / "prices.md").read_text()
+    assert (
+        f"| {entry.name} | {api.search_usd:g} | {api.price_source} |"
+        in (DOCS / "prices.md").read_text()
+    )
 
 
 @every_hosted_engine

@@ -36,14 +36,20 @@ async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -
     assert checks[name] == "ok"
 
 
-async def test_googles_redirects_are_resolved_if_the_operator_enables_it(gateway: Open, sandbox: Sandbox) -> None:
+async def test_googles_redirects_are_resolved_if_the_operator_enables_it(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(answer_engines="gemini", **KEYS) as opened:
         kept = await opened.search(TOWER)
-    async with gateway(answer_engines="gemini", gemini_resolve_links=True, state_url="memory://", **KEYS) as opened:
+    async with gateway(
+        answer_engines="gemini", gemini_resolve_links=True, state_url="memory://", **KEYS
+    ) as opened:
         resolved = await opened.search(TOWER)
     assert all("/grounding-api-redirect" in citation.url for citation in kept.citations)
     assert sandbox.calls("gemini/grounding-api-redirect") > 0
-    assert [citation.url for citation in resolved.citations][:1] == [f"{sandbox.url}/pages/eiffel-tower"]
+    assert [citation.url for citation in resolved.citations][:1] == [
+        f"{sandbox.url}/pages/eiffel-tower"
+    ]
     assert (resolved.text, sandbox.calls("pages")) == (kept.text, 0), "asked, not followed"
 
 
@@ -95,7 +101,11 @@ async def test_your_own_model_writes_from_what_raw_search_found_beside_an_engine
     gateway: Open, sandbox: Sandbox
 ) -> None:
     sandbox.fault("openai", "hang")
-    settings = {"answer_engines": "openai,llm", "llm_model": LLM_MODEL, "fallback_hedge_seconds": 0.2}
+    settings = {
+        "answer_engines": "openai,llm",
+        "llm_model": LLM_MODEL,
+        "fallback_hedge_seconds": 0.2,
+    }
     async with gateway(**settings) as opened:
         response = await opened.search(TOWER)
     assert response.provider == f"{LLM_MODEL}-over-serper"
@@ -109,14 +119,20 @@ async def test_a_wrong_key_is_named_and_not_masked(gateway: Open, name: str) -> 
             await opened.search(TOWER)
 
 
-@pytest.mark.parametrize(("names", "words"), [("nobody", "not one of openai"), ("gemini", "GEMINI_API_KEY")])
-async def test_an_engine_that_cannot_serve_is_refused_at_the_start(gateway: Open, names: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("names", "words"), [("nobody", "not one of openai"), ("gemini", "GEMINI_API_KEY")]
+)
+async def test_an_engine_that_cannot_serve_is_refused_at_the_start(
+    gateway: Open, names: str, words: str
+) -> None:
     with pytest.raises(SearchNotConfiguredError, match=words):
         async with gateway(answer_engines=names):
             pass
 
 
-async def test_a_search_that_your_own_model_and_quotes_share_fails_once(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_search_that_your_own_model_and_quotes_share_fails_once(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "garbage")
     own = {"answer_engines": "llm", "llm_base_url": f"{sandbox.url}/llm/v1", "llm_model": LLM_MODEL}
     async with gateway(search_providers="serper", **own) as opened:

@@ -22,7 +22,11 @@ THREE = SearchQuery("How tall is the Eiffel tower, how old and how heavy?")
 
 def hit(name: str, snippet: str = "", content: str | None = None) -> Hit:
     return Hit(
-        url=f"https://{name}.example/page", title=f"Title of {name}", snippet=snippet, provider="brave", content=content
+        url=f"https://{name}.example/page",
+        title=f"Title of {name}",
+        snippet=snippet,
+        provider="brave",
+        content=content,
     )
 
 
@@ -55,9 +59,13 @@ def paragraphs_of(found: Answer) -> list[str]:
         ),
     ],
 )
-def test_near_sentences_that_do_not_answer_follow_a_line_that_says_so(question: str, about: str, hedge: str) -> None:
+def test_near_sentences_that_do_not_answer_follow_a_line_that_says_so(
+    question: str, about: str, hedge: str
+) -> None:
     found = answer(
-        SearchQuery(question), [hit("a")], page("a", f"{about} " + "Bread is made from flour and water. " * 9)
+        SearchQuery(question),
+        [hit("a")],
+        page("a", f"{about} " + "Bread is made from flour and water. " * 9),
     )
     assert found.text.split("\n\n")[0] == hedge
     assert found.text.endswith(f"{about} [1]")
@@ -75,7 +83,9 @@ def test_every_sentence_is_followed_by_the_mark_of_its_page() -> None:
         page("a", "The Eiffel tower is 330 metres tall."),
         page("b", "The Eiffel tower is 137 years old. Bread is nice."),
     )
-    assert found.text == ("The Eiffel tower is 330 metres tall. [1]\n\nThe Eiffel tower is 137 years old. [2]")
+    assert found.text == (
+        "The Eiffel tower is 330 metres tall. [1]\n\nThe Eiffel tower is 137 years old. [2]"
+    )
     assert [(found.text[span.start : span.end], span.url, span.title) for span in found.spans] == [
         ("[1]", "https://a.example/page", "Page of a"),
         ("[2]", "https://b.example/page", "Page of b"),
@@ -94,11 +104,17 @@ def test_a_sentence_of_a_pdf_is_cited_with_its_page() -> None:
 
 def test_marks_count_the_cited_pages_by_first_use() -> None:
     found = answer(
-        QUESTION, [hit("a"), hit("b")], page("a", "Nothing of use."), page("b", "The Eiffel tower is 330 metres tall.")
+        QUESTION,
+        [hit("a"), hit("b")],
+        page("a", "Nothing of use."),
+        page("b", "The Eiffel tower is 330 metres tall."),
     )
     assert found.text.endswith("[1]")
     assert found.spans[0].url == "https://b.example/page"
-    assert [source.url for source in found.sources] == ["https://a.example/page", "https://b.example/page"]
+    assert [source.url for source in found.sources] == [
+        "https://a.example/page",
+        "https://b.example/page",
+    ]
 
 
 def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> None:
@@ -115,7 +131,9 @@ def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> 
         (1, "The Eiffel tower is 330 metres tall in the U.S."),
         (2, "Eiffel tower: 137 years old"),
     }
-    assert all(settled.text[c.start_index : c.end_index] == f"[{c.rank}]" for c in settled.citations)
+    assert all(
+        settled.text[c.start_index : c.end_index] == f"[{c.rank}]" for c in settled.citations
+    )
     assert settled.warnings == ()
 
 
@@ -127,7 +145,9 @@ def test_two_links_to_one_page_share_its_number() -> None:
         "https://b.example/page": "The Eiffel tower is 137 years old.",
     }
     hits = [Hit(url, "", "", "brave") for url in texts]
-    found = compose(THREE, hits, {url: Page(url, url, "", text) for url, text in texts.items()}, encode=encode)
+    found = compose(
+        THREE, hits, {url: Page(url, url, "", text) for url, text in texts.items()}, encode=encode
+    )
     assert len(found.spans) == 3
     settled = finalize(THREE, found, responded_at=datetime.now(UTC))
     ranks = {cited.url: f"[{cited.rank}]" for cited in settled.citations}
@@ -138,13 +158,18 @@ def test_two_links_to_one_page_share_its_number() -> None:
 
 
 def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
-    found = answer(QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour."))
+    found = answer(
+        QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour.")
+    )
     assert (found.text, found.spans) == (NO_ANSWER, ())
     assert found.sources == (Source("https://a.example/page", "Page of a"),)
 
 
 def test_a_source_carries_the_date_of_its_page_or_else_of_its_hit() -> None:
-    hits = [Hit("https://a.example/", "", "", "brave", published="2026-01-02"), Hit("https://b.example/", "", "", "b")]
+    hits = [
+        Hit("https://a.example/", "", "", "brave", published="2026-01-02"),
+        Hit("https://b.example/", "", "", "b"),
+    ]
     dated = Page("https://b.example/", "https://b.example/", "", "Soup.", published="2026-03-04")
     found = compose(QUESTION, hits, {dated.url: dated}, encode=encode)
     assert [source.published for source in found.sources] == ["2026-01-02", "2026-03-04"]
@@ -152,26 +177,44 @@ def test_a_source_carries_the_date_of_its_page_or_else_of_its_hit() -> None:
 
 def test_an_answer_without_results_says_so() -> None:
     found = answer(QUESTION, [])
-    assert (found.text, found.spans, found.sources, found.provider) == (NO_RESULTS, (), (), "raw-search")
+    assert (found.text, found.spans, found.sources, found.provider) == (
+        NO_RESULTS,
+        (),
+        (),
+        "raw-search",
+    )
 
 
 def test_a_snippet_replaces_an_unreadable_page_and_a_warning_says_so() -> None:
-    found = answer(QUESTION, [hit("a", snippet="The Eiffel tower is 330 m tall and ..."), hit("b", snippet="Soup.")])
+    found = answer(
+        QUESTION,
+        [hit("a", snippet="The Eiffel tower is 330 m tall and ..."), hit("b", snippet="Soup.")],
+    )
     assert found.text == "The Eiffel tower is 330 m tall and ... [1]"
     assert found.spans[0].title == "Title of a"
-    assert found.warnings == ("Could not be read; only its search snippet was used: a.example, b.example.",)
+    assert found.warnings == (
+        "Could not be read; only its search snippet was used: a.example, b.example.",
+    )
 
 
 def test_a_host_is_named_once_in_a_warning() -> None:
     hits = [Hit(f"https://a.example/{n}", "", "", "brave") for n in range(2)]
-    assert answer(QUESTION, hits).warnings == ("Could not be read; only its search snippet was used: a.example.",)
+    assert answer(QUESTION, hits).warnings == (
+        "Could not be read; only its search snippet was used: a.example.",
+    )
 
 
 def test_a_vendors_page_text_is_preferred_to_its_snippet_but_not_to_the_page() -> None:
-    sent = hit("a", snippet="The Eiffel tower is tall.", content="# Eiffel\n\nThe Eiffel tower is 330 metres tall.")
+    sent = hit(
+        "a",
+        snippet="The Eiffel tower is tall.",
+        content="# Eiffel\n\nThe Eiffel tower is 330 metres tall.",
+    )
     found = answer(QUESTION, [sent])
     assert found.text == "The Eiffel tower is 330 metres tall. [1]"
-    assert found.warnings == ("Could not be read; the text from the search provider was used instead: a.example.",)
+    assert found.warnings == (
+        "Could not be read; the text from the search provider was used instead: a.example.",
+    )
     assert answer(QUESTION, [sent], page("a", "The Eiffel tower measures 330.")).text.startswith(
         "The Eiffel tower meas"
     )
@@ -180,20 +223,32 @@ def test_a_vendors_page_text_is_preferred_to_its_snippet_but_not_to_the_page() -
 def test_no_more_pages_are_used_than_the_requested_results() -> None:
     query = SearchQuery(QUESTION.text, max_results=1)
     text = "The Eiffel tower is {} metres tall."
-    found = answer(query, [hit("a"), hit("b")], page("a", text.format(330)), page("b", "In 2022 " + text.format(330)))
+    found = answer(
+        query,
+        [hit("a"), hit("b")],
+        page("a", text.format(330)),
+        page("b", "In 2022 " + text.format(330)),
+    )
     assert [source.url for source in found.sources] == ["https://a.example/page"]
     assert {span.url for span in found.spans} == {"https://a.example/page"}
 
 
 def test_a_page_that_was_found_twice_is_one_source() -> None:
-    found = answer(QUESTION, [hit("a"), hit("a")], page("a", "The Eiffel tower is 330 metres tall."))
+    found = answer(
+        QUESTION, [hit("a"), hit("a")], page("a", "The Eiffel tower is 330 metres tall.")
+    )
     assert [source.url for source in found.sources] == ["https://a.example/page"]
 
 
 def test_a_warning_names_each_page_that_was_cut_or_is_too_long() -> None:
-    endless = "Filler words everywhere. " * (MAX_PAGE // 25 + 1) + "The Eiffel tower is 330 metres tall."
+    endless = (
+        "Filler words everywhere. " * (MAX_PAGE // 25 + 1) + "The Eiffel tower is 330 metres tall."
+    )
     found = answer(
-        QUESTION, [hit("a"), hit("b")], page("a", endless), page("b", "x", truncated=True, warnings=("Odd charset.",))
+        QUESTION,
+        [hit("a"), hit("b")],
+        page("a", endless),
+        page("b", "x", truncated=True, warnings=("Odd charset.",)),
     )
     assert found.text == NO_ANSWER
     assert found.warnings == (
@@ -245,10 +300,14 @@ def test_eight_hostile_pages_are_read_in_part(scrap: str) -> None:
 
 @pytest.mark.parametrize("sentences", [3, 300])
 @pytest.mark.parametrize("length", range(1, 7))
-def test_an_answer_is_at_most_800_characters_of_whole_sentences(sentences: int, length: int) -> None:
+def test_an_answer_is_at_most_800_characters_of_whole_sentences(
+    sentences: int, length: int
+) -> None:
     """Sentences of every length must leave room for their marks, and for the line which says that none answers."""
     word = "filler"[:length]
-    text = " ".join(f"Tall {' '.join(f'{word}{n}x{k}' for k in range(30))} tower." for n in range(sentences))
+    text = " ".join(
+        f"Tall {' '.join(f'{word}{n}x{k}' for k in range(30))} tower." for n in range(sentences)
+    )
     found = answer(QUESTION, [hit("a")], page("a", text))
     assert found.spans
     assert len(found.text) <= MAX_ANSWER
@@ -258,7 +317,22 @@ def test_an_answer_is_at_most_800_characters_of_whole_sentences(sentences: int, 
 @given(
     st.lists(
         st.lists(
-            st.sampled_from(("Eiffel", "tower", "tall", "330", ". ", "! ", "\n\n", "U.S.", "東京。", "[9]", "(", "](")),
+            st.sampled_from(
+                (
+                    "Eiffel",
+                    "tower",
+                    "tall",
+                    "330",
+                    ". ",
+                    "! ",
+                    "\n\n",
+                    "U.S.",
+                    "東京。",
+                    "[9]",
+                    "(",
+                    "](",
+                )
+            ),
             max_size=40,
         ).map(" ".join),
         max_size=5,
@@ -266,13 +340,19 @@ def test_an_answer_is_at_most_800_characters_of_whole_sentences(sentences: int, 
 )
 def test_every_paragraph_is_cited_once_at_its_end_by_a_span_that_fits(texts: list[str]) -> None:
     names = [f"page{place}" for place in range(len(texts))]
-    found = answer(QUESTION, [hit(n) for n in names], *(page(n, text) for n, text in zip(names, texts, strict=True)))
+    found = answer(
+        QUESTION,
+        [hit(n) for n in names],
+        *(page(n, text) for n, text in zip(names, texts, strict=True)),
+    )
     assert len(found.text) <= MAX_ANSWER
     if not found.spans:
         assert found.text in (NO_ANSWER, NO_RESULTS)
         return
     paragraphs = paragraphs_of(found)
-    numbers = {url: n for n, url in enumerate(dict.fromkeys(span.url for span in found.spans), start=1)}
+    numbers = {
+        url: n for n, url in enumerate(dict.fromkeys(span.url for span in found.spans), start=1)
+    }
     for paragraph, span in zip(paragraphs, found.spans, strict=True):
         assert paragraph.endswith(f" [{numbers[span.url]}]")
         assert found.text[span.start : span.end] == f"[{numbers[span.url]}]"

@@ -12,7 +12,15 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, openai, perplexity
+from tests.answers.engine_replies import (
+    TOWER,
+    claude,
+    claude_cited,
+    claude_searched,
+    gemini,
+    openai,
+    perplexity,
+)
 from websearch_gateway.answers.anthropic import Anthropic
 from websearch_gateway.answers.common import Billed, EngineApi
 from websearch_gateway.answers.gemini import Gemini
@@ -77,22 +85,31 @@ async def cost_of(asked: HttpEngine) -> float:
 
 
 @every_api
-async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_an_answer_names_its_model_and_is_priced(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     model = api.known_models[-1]
     call = asking()
     answer = await engine(api, lambda _: served(200, reply)).ask(call)
     assert (answer.provider, answer.model) == (f"{model.name}-web-search", model.name)
     billed = api.billed(json.dumps(reply).encode())
     assert (answer.usage.prompt, answer.usage.response) == (billed.prompt, billed.response)
-    assert call.bill.usd == pytest.approx(model.tokens_usd(billed, NOW) + billed.searches * api.search_usd)
-    assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
+    assert call.bill.usd == pytest.approx(
+        model.tokens_usd(billed, NOW) + billed.searches * api.search_usd
+    )
+    assert (answer.applied.freshness, answer.applied.region) == (
+        "prompt",
+        "GB" if api.takes_region else None,
+    )
 
 
 REQUIRED = {"input_tokens", "output_tokens", "promptTokenCount", "candidatesTokenCount"}
 
 
 @every_api
-@pytest.mark.parametrize("value", [None, {}, "none", [], -1, 1.5, 1e308, float("nan"), True, "12"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [None, {}, "none", [], -1, 1.5, 1e308, float("nan"), True, "12"], ids=repr
+)
 async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_one_search(
     api: EngineApi, reply: dict[str, Any], value: Any
 ) -> None:
@@ -109,7 +126,9 @@ async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_
 
 
 @every_api
-async def test_a_search_that_is_not_counted_is_one_search(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_a_search_that_is_not_counted_is_one_search(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     body = json.dumps(reply).replace("webSearchQueries", "x").replace("web_search_requests", "x")
     assert api.billed(body.replace('"invocation": 2', '"invocation": -2').encode()).searches == 1
 
@@ -162,13 +181,19 @@ async def test_a_body_that_is_not_a_reply_of_the_api_is_a_parse_error(
 
 @every_api
 async def test_lone_surrogates_in_a_reply_do_no_harm(api: EngineApi, reply: dict[str, Any]) -> None:
-    broken = json.dumps(reply).replace("It is 330 m high", "It is \\ud83d 330 m high \\ud83d\\udd0e").encode()
+    broken = (
+        json.dumps(reply)
+        .replace("It is 330 m high", "It is \\ud83d 330 m high \\ud83d\\udd0e")
+        .encode()
+    )
     answer = await ask(engine(api, lambda _: served(200, broken)))
     assert answer.text.startswith("It is ? 330 m high \N{RIGHT-POINTING MAGNIFYING GLASS}")
 
 
 @every_api
-async def test_a_proxy_page_instead_of_the_api_does_not_blame_the_key(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_a_proxy_page_instead_of_the_api_does_not_blame_the_key(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     with pytest.raises(SearchProviderError):
         await ask(engine(api, lambda _: served(403, b"<html>Just a moment</html>")))
 
@@ -179,7 +204,12 @@ async def test_a_rejected_key_is_an_auth_error_even_if_the_vendor_sends_a_page(
 ) -> None:
     """Perplexity does: https://github.com/BerriAI/litellm/issues/2584."""
     with pytest.raises(SearchAuthError, match=f"{api.name.upper()}_API_KEY"):
-        await ask(engine(api, lambda _: served(401, b"<html><title>401 Authorization Required</title></html>")))
+        await ask(
+            engine(
+                api,
+                lambda _: served(401, b"<html><title>401 Authorization Required</title></html>"),
+            )
+        )
 
 
 @every_api
@@ -191,7 +221,11 @@ async def test_a_missing_model_is_skipped_for_a_while_and_the_next_one_answers(
     def serve(request: httpx2.Request) -> httpx2.Response:
         seen.append(str(request.url) + request.content.decode())
         is_gone = "old-model" in seen[-1]
-        return served(404, {"error": {"message": "There is no such model."}}) if is_gone else served(200, reply)
+        return (
+            served(404, {"error": {"message": "There is no such model."}})
+            if is_gone
+            else served(200, reply)
+        )
 
     asked = engine(api, serve, models=["old-model", api.known_models[-1].name])
     answers = [await ask(asked), await ask(asked)]
@@ -243,7 +277,8 @@ async def test_check_reports_the_vendor_and_date_of_an_ended_model_whether_liste
             "The model gemini-0 does not exist for this key."
         ], "another model outlasts the one that ended"
         with pytest.raises(
-            SearchProviderError, match=r"GEMINI_MODELS is available\. Gemini ended the model .* on 2027-05-07\."
+            SearchProviderError,
+            match=r"GEMINI_MODELS is available\. Gemini ended the model .* on 2027-05-07\.",
         ):
             await engine_with(*listed, models=names[:1]).check(Deadline.after(60))
 
@@ -272,7 +307,9 @@ async def test_a_failed_turn_still_costs_the_turns_before_it() -> None:
 
 
 @every_api
-async def test_a_reply_that_is_too_large_is_booked_at_the_usual_price(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_a_reply_that_is_too_large_is_booked_at_the_usual_price(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     asked, call = engine(api, lambda _: served(200, b" " * (MAX_REPLY_BYTES + 1))), asking()
     with pytest.raises(SearchProviderError, match="larger than"):
         await asked.ask(call)
@@ -302,12 +339,17 @@ async def test_an_endless_reply_is_abandoned_at_the_deadline() -> None:
                 yield b" "
 
     with pytest.raises((SearchTimeoutError, SearchProviderError)):
-        await ask(engine(APIS[2][0], lambda _: httpx2.Response(200, stream=Endless()), timeout_seconds=0.05))
+        await ask(
+            engine(
+                APIS[2][0], lambda _: httpx2.Response(200, stream=Endless()), timeout_seconds=0.05
+            )
+        )
 
 
 @every_api
 @pytest.mark.parametrize(
-    ("include", "exclude"), [(("a.example",), ()), ((), ("a.example",)), (("a.example",), ("x.a.example",))]
+    ("include", "exclude"),
+    [(("a.example",), ()), ((), ("a.example",)), (("a.example",), ("x.a.example",))],
 )
 async def test_lists_of_domains_are_sent_or_the_engine_is_not_called(
     api: EngineApi, reply: dict[str, Any], include: tuple[str, ...], exclude: tuple[str, ...]
@@ -331,7 +373,9 @@ async def test_lists_of_domains_are_sent_or_the_engine_is_not_called(
 
 async def test_the_gateway_applies_the_rest_of_an_exclusion_list_that_is_too_long() -> None:
     api, reply = APIS[2]
-    query = SearchQuery("how high", exclude_domains=tuple(f"host{number}.example" for number in range(21)))
+    query = SearchQuery(
+        "how high", exclude_domains=tuple(f"host{number}.example" for number in range(21))
+    )
     answer = await engine(api, lambda _: served(200, reply)).ask(Call.of(query, Deadline.after(60)))
     assert answer.applied.domains == "local"
 
@@ -353,7 +397,10 @@ async def test_a_cancelled_request_is_booked_at_the_usual_price_of_its_own_model
     api: EngineApi, reply: dict[str, Any]
 ) -> None:
     second = api.known_models[-1].name
-    gone, waits = [served(404, {"error": {"message": "no such model", "code": "model_not_found"}})], asyncio.Event()
+    gone, waits = (
+        [served(404, {"error": {"message": "no such model", "code": "model_not_found"}})],
+        asyncio.Event(),
+    )
 
     async def answer(_: httpx2.Request) -> httpx2.Response:
         if gone:
@@ -380,7 +427,9 @@ async def test_a_request_that_is_cancelled_while_it_connects_costs_nothing(
     url, call = f"http://127.0.0.1:{deaf_port}", asking()
     async with create_client() as client:
         sdk = OpenAISdk(client, SecretStr(KEY), url) if api.name == "openai" else None
-        asked = HttpEngine(api(SecretStr(KEY), url), [api.known_models[-1].name], client, Retry(), sdk=sdk)
+        asked = HttpEngine(
+            api(SecretStr(KEY), url), [api.known_models[-1].name], client, Retry(), sdk=sdk
+        )
         await asked.warm_up()
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asked.ask(call), 0.1)
@@ -388,7 +437,9 @@ async def test_a_request_that_is_cancelled_while_it_connects_costs_nothing(
 
 
 @every_api
-async def test_a_request_that_the_vendor_fails_costs_nothing(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_a_request_that_the_vendor_fails_costs_nothing(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
     call = asking()
     with pytest.raises(SearchProviderError):
         await engine(api, lambda _: served(503, {})).ask(call)

@@ -13,7 +13,12 @@ KEEPER = (
 
 
 def quoted(query: str, page: str, room: int = 800, hedge: int = 80) -> list[str]:
-    return [one.text for one in find_evidence(query, [Document("", page)], room, encode, 7, hedge=hedge).sentences]
+    return [
+        one.text
+        for one in find_evidence(
+            query, [Document("", page)], room, encode, 7, hedge=hedge
+        ).sentences
+    ]
 
 
 def test_a_further_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:
@@ -22,9 +27,14 @@ def test_a_further_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_be
 
 
 def test_an_answer_without_a_hedge_may_use_the_characters_of_the_hedge() -> None:
-    page = " ".join(f"Der Leuchtturm {number} von Skerry steht seit 1901 auf einem Felsen." for number in "ABCDEF")
+    page = " ".join(
+        f"Der Leuchtturm {number} von Skerry steht seit 1901 auf einem Felsen."
+        for number in "ABCDEF"
+    )
     question, length = "Seit wann steht der Leuchtturm von Skerry auf einem Felsen?", 2 * (61 + 7)
-    assert len(quoted(question, page, room=length, hedge=0)) == len(quoted(question, page, room=length, hedge=80))
+    assert len(quoted(question, page, room=length, hedge=0)) == len(
+        quoted(question, page, room=length, hedge=80)
+    )
 
 
 class Story(NamedTuple):
@@ -39,20 +49,29 @@ STORIES = {
         "Der letzte Leuchtturmwärter verließ die Insel im Jahr 1987. Die Fähre zur Insel kostet neun Kronen.",
         "Man schält die Kartoffeln. Danach kocht man sie eine halbe Stunde in der Brühe. Die Suppe wird heiß serviert. "
         "Das Rezept kommt von einer Insel.",
-        (("Wann verließ der letzte Wärter die Insel?", "1987"), ("Wie viele Kronen kostet die Inselfähre?", "neun")),
+        (
+            ("Wann verließ der letzte Wärter die Insel?", "1987"),
+            ("Wie viele Kronen kostet die Inselfähre?", "neun"),
+        ),
     ),
     "es": Story(
         "El faro de Skerry está sobre una roca. La empresa Berg lo construyó en 1901. "
         "El último farero abandonó la isla en 1987. El transbordador a la isla cuesta nueve coronas.",
         "Se pelan las patatas. Después se cuecen en caldo durante media hora. La sopa se sirve caliente. "
         "La receta viene de una isla y de una empresa.",
-        (("¿Cuándo abandonó la isla el último farero?", "1987"), ("¿Qué empresa construyó el faro?", "Berg")),
+        (
+            ("¿Cuándo abandonó la isla el último farero?", "1987"),
+            ("¿Qué empresa construyó el faro?", "Berg"),
+        ),
     ),
     "ru": Story(
         "Маяк Скерри стоит на скале. Его построила фирма Берга в 1901 году. "
         "Последний смотритель маяка покинул остров в 1987 году. Паром на остров стоит девять крон.",
         "Картофель чистят. Потом его варят в бульоне полчаса. Суп подают горячим. Рецепт пришёл с острова.",
-        (("Когда остров покинул последний смотритель?", "1987"), ("Сколько стоит паром на остров?", "девять")),
+        (
+            ("Когда остров покинул последний смотритель?", "1987"),
+            ("Сколько стоит паром на остров?", "девять"),
+        ),
     ),
     "ar": Story(
         "تقف منارة سكيري على صخرة. بنتها شركة بيرغ عام 1901. غادر آخر حارس للمنارة الجزيرة عام 1987. "
@@ -81,14 +100,20 @@ STORIES = {
         "Skerry deniz feneri bir kayanın üzerindedir. Feneri 1901 yılında Berg şirketi inşa etti. "
         "Son fener bekçisi adayı 1987 yılında terk etti. Adaya giden feribot dokuz krondur.",
         "Patatesler soyulur. Sonra et suyunda yarım saat pişirilir. Çorba sıcak servis edilir. Tarif bir adadan gelir.",
-        (("Son fener bekçisi adayı ne zaman terk etti?", "1987"), ("Adaya giden feribot kaç krondur?", "dokuz")),
+        (
+            ("Son fener bekçisi adayı ne zaman terk etti?", "1987"),
+            ("Adaya giden feribot kaç krondur?", "dokuz"),
+        ),
     ),
     "vi": Story(
         "Ngọn hải đăng Skerry nằm trên một tảng đá. Công ty Berg xây dựng nó vào năm 1901. "
         "Người gác đèn cuối cùng rời hòn đảo vào năm 1987. Vé phà ra hòn đảo giá chín curon.",
         "Gọt vỏ khoai tây. Sau đó nấu chúng trong nước dùng nửa giờ. Món súp được dọn nóng. "
         "Công thức đến từ một hòn đảo.",
-        (("Người gác đèn cuối cùng rời hòn đảo khi nào?", "1987"), ("Vé phà ra hòn đảo giá bao nhiêu?", "chín")),
+        (
+            ("Người gác đèn cuối cùng rời hòn đảo khi nào?", "1987"),
+            ("Vé phà ra hòn đảo giá bao nhiêu?", "chín"),
+        ),
     ),
 }
 CASES = [
@@ -99,22 +124,33 @@ CASES = [
 
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
-def test_the_answering_page_is_quoted_first_and_without_a_hedge(story: Story, question: str, answer: str) -> None:
-    found = find_evidence(question, [Document("", story.other), Document("", story.about)], 720, encode)
+def test_the_answering_page_is_quoted_first_and_without_a_hedge(
+    story: Story, question: str, answer: str
+) -> None:
+    found = find_evidence(
+        question, [Document("", story.other), Document("", story.about)], 720, encode
+    )
     assert answer in found.sentences[0].text
     assert found.is_answer
 
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
-def test_a_page_about_something_else_is_not_an_answer(story: Story, question: str, answer: str) -> None:
+def test_a_page_about_something_else_is_not_an_answer(
+    story: Story, question: str, answer: str
+) -> None:
     assert not find_evidence(question, [Document("", story.other)], 720, encode).is_answer
 
 
 def test_a_compound_resembles_its_parts() -> None:
     page = "Der Händler von Brot wohnte in Oslo.\n\nDer Fabrikant von Waffen wohnte in Bergen."
-    assert quoted("Wo wohnte der Waffenfabrikant?", page)[0] == "Der Fabrikant von Waffen wohnte in Bergen."
+    assert (
+        quoted("Wo wohnte der Waffenfabrikant?", page)[0]
+        == "Der Fabrikant von Waffen wohnte in Bergen."
+    )
 
 
 def test_another_spelling_of_a_name_is_found() -> None:
     page = "The keeper wrote the letter to Ann.\n\nThe Zwinglyanist wrote the letter to Olaf."
-    assert quoted("Who got the letter that the Zwinglianist wrote?", page)[0].startswith("The Zwinglyanist")
+    assert quoted("Who got the letter that the Zwinglianist wrote?", page)[0].startswith(
+        "The Zwinglyanist"
+    )

@@ -26,10 +26,14 @@ async def ask(gateway: Open, request: SearchRequest = TOWER, **settings: object)
         return await opened.search(request)
 
 
-async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_model_writes_and_every_sentence_has_its_page(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     response = await ask(gateway)
     assert (response.provider, response.model) == ("sandbox-model-over-serper", "sandbox-model")
-    assert response.text.startswith("The Eiffel Tower in Paris is 330 metres tall"), "what is asked comes first"
+    assert response.text.startswith("The Eiffel Tower in Paris is 330 metres tall"), (
+        "what is asked comes first"
+    )
     assert response.fallback is None
     for citation in response.citations:
         for span in citation.spans:
@@ -41,13 +45,24 @@ async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, s
 def is_proven(response: SearchResponse) -> bool:
     """Whether each place of a citation shows words of its page, with an address that leads to them."""
     spans = [span for citation in response.citations for span in citation.spans]
-    return bool(spans) and all(span.quote and "#:~:text=" in (span.quote_url or "") and span.support for span in spans)
+    return bool(spans) and all(
+        span.quote and "#:~:text=" in (span.quote_url or "") and span.support for span in spans
+    )
 
 
 @pytest.mark.parametrize("in_json", [True, False], ids=["in JSON", "in plain text"])
 @pytest.mark.parametrize(
     "fault",
-    [None, "own_words", "old_marks", "no_marks", "made_up_sources", "made_up_quotes", "thinks_aloud", "breaks_off"],
+    [
+        None,
+        "own_words",
+        "old_marks",
+        "no_marks",
+        "made_up_sources",
+        "made_up_quotes",
+        "thinks_aloud",
+        "breaks_off",
+    ],
 )
 async def test_a_weak_model_still_answers_and_each_sentence_shows_its_quote(
     gateway: Open, sandbox: Sandbox, fault: str | None, in_json: bool
@@ -67,7 +82,9 @@ async def test_a_weak_model_still_answers_and_each_sentence_shows_its_quote(
 
 
 @pytest.mark.parametrize("in_json", [True, False], ids=["in JSON", "in plain text"])
-@pytest.mark.parametrize("fault", ["wrong_numbers", "wrong_names", "other_language", "no_answer", "prompt_echo"])
+@pytest.mark.parametrize(
+    "fault", ["wrong_numbers", "wrong_names", "other_language", "no_answer", "prompt_echo"]
+)
 async def test_sentences_that_the_pages_do_not_support_are_never_served(
     gateway: Open, sandbox: Sandbox, fault: str, in_json: bool
 ) -> None:
@@ -79,21 +96,27 @@ async def test_sentences_that_the_pages_do_not_support_are_never_served(
     assert response.fallback is not None
     assert response.fallback.from_ == "llm"
     assert "330 metres" in response.text
-    assert not any(made_up in response.text for made_up in ("337", "Zebediah", "<passages", "Leider"))
+    assert not any(
+        made_up in response.text for made_up in ("337", "Zebediah", "<passages", "Leider")
+    )
     assert sandbox.calls("serper") == 1, "quotes come from what was gathered for the model"
     assert is_proven(response)
     assert {citation.support for citation in response.citations} == {"verbatim"}
 
 
 @pytest.mark.parametrize("fault", ["wrong_names", "prompt_echo", "garbage"])
-async def test_a_reply_that_is_refused_is_on_the_bill(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+async def test_a_reply_that_is_refused_is_on_the_bill(
+    gateway: Open, sandbox: Sandbox, fault: str
+) -> None:
     sandbox.fault("llm", fault)
     response = await ask(gateway, prices={"llm": 0.01})
     assert response.provider == "serper-raw-search"
     assert response.cost_usd == pytest.approx(0.011)
 
 
-async def test_an_endless_model_is_cut_off_and_its_text_is_kept(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_endless_model_is_cut_off_and_its_text_is_kept(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("llm", "endless")
     response = await ask(gateway)
     assert response.provider == "sandbox-model-over-serper"
@@ -101,7 +124,9 @@ async def test_an_endless_model_is_cut_off_and_its_text_is_kept(gateway: Open, s
     assert "and so on" not in response.text
 
 
-async def test_an_order_on_a_page_does_not_change_the_answer(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_order_on_a_page_does_not_change_the_answer(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     honest = await ask(gateway, WINDMILL)
     sandbox.fault("llm", "obey")
     obedient = await ask(gateway, WINDMILL, state_url="memory://")
@@ -129,7 +154,9 @@ async def test_a_rejected_key_is_shown_and_not_masked(gateway: Open, sandbox: Sa
         await ask(gateway)
 
 
-async def test_an_option_that_the_server_refuses_is_left_out(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_option_that_the_server_refuses_is_left_out(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("llm", "status", status=400, reason=NO_FORM, times=1)
     response = await ask(gateway)
     assert response.provider == "sandbox-model-over-serper"

@@ -16,7 +16,12 @@ from websearch_gateway.answers.draft import MAX_DRAFT
 from websearch_gateway.answers.llm import Chat, LlmEngine, PromptTooLong, Written
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.net.requests import Retry
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+)
 from websearch_gateway.models import Call, Deadline, Gathered, Hit, SearchQuery, SearchResults
 
 KEY = "secret-0123456789"
@@ -33,11 +38,16 @@ def reply(status: int, body: Any) -> httpx2.Response:
 
 def stream(*events: Any, end: bytes = b"data: [DONE]\n\n") -> httpx2.Response:
     content = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + end
-    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=httpx2.ByteStream(content))
+    return httpx2.Response(
+        200, headers={"content-type": "text/event-stream"}, stream=httpx2.ByteStream(content)
+    )
 
 
 def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
-    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
+    return {
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": fields, "finish_reason": finish}],
+    }
 
 
 async def write(handler: Handler, seconds: float = 10.0) -> Written:
@@ -46,7 +56,10 @@ async def write(handler: Handler, seconds: float = 10.0) -> Written:
         return await chat.write(ASKED, FORM, Deadline.after(seconds))
 
 
-USAGE = {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 12, "total_tokens": 912}}
+USAGE = {
+    "choices": [],
+    "usage": {"prompt_tokens": 900, "completion_tokens": 12, "total_tokens": 912},
+}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +90,14 @@ USAGE = {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 12,
         # A server that ignores `stream`.
         reply(
             200,
-            {"choices": [{"message": {"content": "It is high [1].", "reasoning": "Hm."}, "finish_reason": "stop"}]}
+            {
+                "choices": [
+                    {
+                        "message": {"content": "It is high [1].", "reasoning": "Hm."},
+                        "finish_reason": "stop",
+                    }
+                ]
+            }
             | {"usage": USAGE["usage"]},
         ),
     ],
@@ -85,7 +105,11 @@ USAGE = {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 12,
 )
 async def test_the_text_is_read_without_the_thoughts(served: httpx2.Response) -> None:
     written = await write(lambda _: served)
-    assert (written.text, written.prompt_tokens, written.response_tokens) == ("It is high [1].", 900, 12)
+    assert (written.text, written.prompt_tokens, written.response_tokens) == (
+        "It is high [1].",
+        900,
+        12,
+    )
     assert not written.cut_off
 
 
@@ -95,23 +119,33 @@ async def test_thoughts_that_use_up_the_tokens_leave_an_empty_cut_off_text() -> 
 
 
 async def test_a_stream_without_an_end_or_usage_is_read_too() -> None:
-    written = await write(lambda _: stream(delta(content="It is high [1]."), delta("stop"), end=b"data:\n\n"))
+    written = await write(
+        lambda _: stream(delta(content="It is high [1]."), delta("stop"), end=b"data:\n\n")
+    )
     assert (written.text, written.prompt_tokens, written.cut_off) == ("It is high [1].", 0, False)
 
 
-@pytest.mark.parametrize("end", [b"", b'data: {"choices": [{"del', b"data: nonsense\n\n", b"data: " + b"x" * 300_000])
+@pytest.mark.parametrize(
+    "end", [b"", b'data: {"choices": [{"del', b"data: nonsense\n\n", b"data: " + b"x" * 300_000]
+)
 async def test_a_broken_stream_keeps_the_text_that_was_written(end: bytes) -> None:
     written = await write(lambda _: stream(delta(content="It is high [1]."), end=end))
     assert (written.text, written.cut_off) == ("It is high [1].", True)
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
-async def test_json_too_large_to_parse_on_the_event_loop_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_json_too_large_to_parse_on_the_event_loop_is_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parsed: list[int] = []
     monkeypatch.setattr(json, "loads", lambda data: parsed.append(len(data)))
     body = b"data: [" + b"{}," * 300_000 + b"{}]\n\n"
     with pytest.raises(SearchError):
-        await write(lambda _: httpx2.Response(200, headers={"content-type": kind}, stream=httpx2.ByteStream(body)))
+        await write(
+            lambda _: httpx2.Response(
+                200, headers={"content-type": kind}, stream=httpx2.ByteStream(body)
+            )
+        )
     assert parsed == []
 
 
@@ -126,7 +160,13 @@ async def test_json_too_large_to_parse_on_the_event_loop_is_refused(kind: str, m
         ),
         (
             404,
-            {"error": {"message": "The model `m` does not exist.", "type": "NotFoundError", "code": 404}},
+            {
+                "error": {
+                    "message": "The model `m` does not exist.",
+                    "type": "NotFoundError",
+                    "code": 404,
+                }
+            },
             SearchProviderError,
             "LLM_MODEL",
         ),
@@ -143,10 +183,22 @@ async def test_json_too_large_to_parse_on_the_event_loop_is_refused(kind: str, m
             SearchProviderError,
             "503",
         ),
-        (429, {"error": {"message": "No deployments available", "code": "429"}}, SearchProviderError, "429"),
+        (
+            429,
+            {"error": {"message": "No deployments available", "code": "429"}},
+            SearchProviderError,
+            "429",
+        ),
         (
             400,
-            {"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 4096}},
+            {
+                "error": {
+                    "code": 400,
+                    "type": "exceed_context_size_error",
+                    "n_prompt_tokens": 9000,
+                    "n_ctx": 4096,
+                }
+            },
             PromptTooLong,
             "context",
         ),
@@ -193,7 +245,11 @@ async def test_later_requests_leave_out_options_that_the_server_refused(told: An
     def serve(request: httpx2.Request) -> httpx2.Response:
         seen.append(json.loads(request.content))
         minded = next(
-            (name for name in ("response_format", "reasoning_effort", "stream_options") if name in str(told)),
+            (
+                name
+                for name in ("response_format", "reasoning_effort", "stream_options")
+                if name in str(told)
+            ),
             "temperature",
         )
         return reply(400, told) if minded in seen[-1] else stream(delta(content="It is high [1]."))
@@ -216,7 +272,9 @@ async def test_the_deadline_cuts_off_a_slow_model_and_keeps_its_text() -> None:
             await asyncio.Event().wait()
 
     headers = {"content-type": "text/event-stream"}
-    written = await write(lambda _: httpx2.Response(200, headers=headers, stream=Slow()), seconds=3.0)
+    written = await write(
+        lambda _: httpx2.Response(200, headers=headers, stream=Slow()), seconds=3.0
+    )
     assert (written.text, written.cut_off) == ("It is high [1].", True)
 
 
@@ -228,7 +286,9 @@ async def test_a_stream_that_never_ends_is_cut_off() -> None:
                 yield b"data: " + json.dumps(delta(content=" and so on," * 50)).encode() + b"\n\n"
 
     headers = {"content-type": "text/event-stream"}
-    written = await write(lambda _: httpx2.Response(200, headers=headers, stream=Endless()), seconds=60.0)
+    written = await write(
+        lambda _: httpx2.Response(200, headers=headers, stream=Endless()), seconds=60.0
+    )
     assert written.cut_off
     assert MAX_DRAFT <= len(written.text) < 2 * MAX_DRAFT
 
@@ -241,7 +301,9 @@ class _Torn(httpx2.AsyncByteStream):
         raise httpx2.ReadError("torn")
 
 
-async def test_each_repeat_that_the_server_began_to_answer_is_on_the_bill(workers: SharedWorkers) -> None:
+async def test_each_repeat_that_the_server_began_to_answer_is_on_the_bill(
+    workers: SharedWorkers,
+) -> None:
     waiting = [
         reply(503, {}),
         httpx2.Response(200, stream=_Torn()),
@@ -294,10 +356,14 @@ async def test_a_base_url_without_its_version_is_tried_with_it() -> None:
         chat = Chat(client, "http://llm.example", "m")
         assert await chat.models(Deadline.after(5)) == ["m"]
         assert (await chat.write([], {}, Deadline.after(5))).text == "It is high [1]."
-    assert asked == ["/models", "/v1/models", "/v1/chat/completions"], "it remembers which one is right"
+    assert asked == ["/models", "/v1/models", "/v1/chat/completions"], (
+        "it remembers which one is right"
+    )
 
 
 async def test_a_model_that_is_gone_is_told_after_both_addresses() -> None:
-    async with httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: reply(404, b""))) as client:
+    async with httpx2.AsyncClient(
+        transport=httpx2.MockTransport(lambda _: reply(404, b""))
+    ) as client:
         with pytest.raises(SearchProviderError, match="LLM_BASE_URL"):
             await Chat(client, "http://llm.example", "m").write([], {}, Deadline.after(5))

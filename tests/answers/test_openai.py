@@ -61,7 +61,9 @@ def streamed(reply: Reply) -> Reply:
         given = reply(request)
         if not given.is_closed:
             return given
-        return httpx2.Response(given.status_code, headers=given.headers, stream=httpx2.ByteStream(given.content))
+        return httpx2.Response(
+            given.status_code, headers=given.headers, stream=httpx2.ByteStream(given.content)
+        )
 
     return answer
 
@@ -72,7 +74,9 @@ async def connect(sandbox: Sandbox) -> AsyncIterator[Connect]:
     clients = []
 
     def make(
-        reply: Reply | None = None, models: Sequence[str] = ("gpt-5-nano", "gpt-6-luna"), **fields: Any
+        reply: Reply | None = None,
+        models: Sequence[str] = ("gpt-5-nano", "gpt-6-luna"),
+        **fields: Any,
     ) -> HttpEngine:
         http = create_client(httpx2.MockTransport(streamed(reply)) if reply else None)
         clients.append(http)
@@ -81,7 +85,12 @@ async def connect(sandbox: Sandbox) -> AsyncIterator[Connect]:
         secret, base_url = SecretStr(fields.pop("key", key)), environment["OPENAI_BASE_URL"]
         sdk = OpenAISdk(http, secret, base_url)
         return HttpEngine(
-            OpenAI(secret, base_url), models, http, Retry(sleep=no_sleep), sdk=sdk, **{"now": lambda: NOW, **fields}
+            OpenAI(secret, base_url),
+            models,
+            http,
+            Retry(sleep=no_sleep),
+            sdk=sdk,
+            **{"now": lambda: NOW, **fields},
         )
 
     yield make
@@ -118,7 +127,9 @@ async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_
     weather = json.loads((REPLIES / "weather.json").read_text())
     spoilt = [{**weather["usage"], name: value} for name in ("input_tokens", "output_tokens")]
     for usage in (value, *spoilt):
-        reply, _ = replies(httpx2.Response(200, json={**weather, "usage": usage, "tool_usage": None}))
+        reply, _ = replies(
+            httpx2.Response(200, json={**weather, "usage": usage, "tool_usage": None})
+        )
         engine = connect(reply)
         call = asking()
         answer = await engine.ask(call)
@@ -131,18 +142,27 @@ async def test_a_search_of_an_unknown_kind_is_one_search(connect: Connect) -> No
     weather = json.loads((REPLIES / "weather.json").read_text())
     for item in weather["output"]:
         item.pop("action", None)
-    reply, _ = replies(httpx2.Response(200, json={**weather, "tool_usage": {"web_search": {"num_requests": -3}}}))
+    reply, _ = replies(
+        httpx2.Response(200, json={**weather, "tool_usage": {"web_search": {"num_requests": -3}}})
+    )
     call = asking()
     await connect(reply).ask(call)
     assert 0.01 <= call.bill.usd < 0.02
 
 
 def refused(status: int, headers: dict[str, str] | None = None, **error: Any) -> httpx2.Response:
-    detail = {"message": "No.", "type": "invalid_request_error", "param": None, "code": None} | error
+    detail = {
+        "message": "No.",
+        "type": "invalid_request_error",
+        "param": None,
+        "code": None,
+    } | error
     return httpx2.Response(status, json={"error": detail}, headers=headers)
 
 
-async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: Connect, sandbox: Sandbox) -> None:
+async def test_an_answer_is_cited_priced_and_honest_about_its_filters(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     told: list[str] = []
 
     async def progress(words: str) -> None:
@@ -152,8 +172,16 @@ async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: C
     call = Call.of(query, Deadline.after(60), progress)
     answer = await connect().ask(call)
     assert told == ["Searching the web with gpt-5-nano"]
-    assert (answer.provider, answer.model, answer.warnings) == ("gpt-5-nano-web-search", "gpt-5-nano", ())
-    assert (answer.applied.freshness, answer.applied.region, answer.applied.language) == ("prompt", "GB", "prompt")
+    assert (answer.provider, answer.model, answer.warnings) == (
+        "gpt-5-nano-web-search",
+        "gpt-5-nano",
+        (),
+    )
+    assert (answer.applied.freshness, answer.applied.region, answer.applied.language) == (
+        "prompt",
+        "GB",
+        "prompt",
+    )
     assert finalize(query, answer, responded_at=NOW).warnings == ()
     assert answer.spans
     assert all(span.url in answer.text[span.start : span.end] for span in answer.spans)
@@ -172,7 +200,9 @@ async def test_the_request_forces_a_search_and_has_tokens_for_reasoning(
     await ask(connect(), SearchQuery(QUESTION, region=region))
     (call,) = sandbox.seen("openai")
     body = json.loads(call.body)
-    assert body["tools"] == [{"type": "web_search", "search_context_size": "low", "user_location": location}]
+    assert body["tools"] == [
+        {"type": "web_search", "search_context_size": "low", "user_location": location}
+    ]
     assert body["tool_choice"] == "required"
     assert body["include"] == ["web_search_call.action.sources"]
     assert body["reasoning"] == {"effort": "low"}
@@ -183,7 +213,9 @@ async def test_the_request_forces_a_search_and_has_tokens_for_reasoning(
 
 
 @pytest.mark.parametrize("fault", ["utf16_spans", "shifted_spans"])
-async def test_wrong_spans_become_correct_citations(connect: Connect, sandbox: Sandbox, fault: str) -> None:
+async def test_wrong_spans_become_correct_citations(
+    connect: Connect, sandbox: Sandbox, fault: str
+) -> None:
     query = SearchQuery(QUESTION)
     right = finalize(query, await ask(connect()), responded_at=NOW)
     sandbox.fault("openai", fault)
@@ -230,7 +262,12 @@ async def test_an_answer_that_lost_its_annotations_keeps_its_sources(
     ],
 )
 async def test_each_failure_has_its_error_and_is_retried_only_if_that_helps(
-    connect: Connect, sandbox: Sandbox, fault: str, options: dict[str, Any], error: type[SearchError], calls: int
+    connect: Connect,
+    sandbox: Sandbox,
+    fault: str,
+    options: dict[str, Any],
+    error: type[SearchError],
+    calls: int,
 ) -> None:
     sandbox.fault("openai", fault, **options)
     with pytest.raises(SearchError) as caught:
@@ -239,7 +276,9 @@ async def test_each_failure_has_its_error_and_is_retried_only_if_that_helps(
     assert sandbox.calls("openai") == calls
 
 
-async def test_a_declined_answer_has_its_price(connect: Connect, recorded: Callable[[str], dict[str, Any]]) -> None:
+async def test_a_declined_answer_has_its_price(
+    connect: Connect, recorded: Callable[[str], dict[str, Any]]
+) -> None:
     reply, _ = replies(recorded("refusal"))
     call = asking()
     with pytest.raises(SearchValidationError):
@@ -263,7 +302,9 @@ async def test_the_deadline_ends_the_call(connect: Connect, sandbox: Sandbox) ->
 
 
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_reply_that_stops_halfway_ends_at_the_deadline(connect: Connect, status: int) -> None:
+async def test_a_reply_that_stops_halfway_ends_at_the_deadline(
+    connect: Connect, status: int
+) -> None:
     closed = asyncio.Event()
 
     async def halfway() -> AsyncIterator[bytes]:
@@ -296,7 +337,9 @@ async def test_the_next_model_replaces_a_missing_one_which_is_skipped_for_a_whil
     for calls in (2, 3):
         answer = await ask(engine)
         assert answer.model == "gpt-6-luna"
-        assert answer.warnings == ("gpt-6-luna answered, since this key has no model gpt-0. Change OPENAI_MODELS.",)
+        assert answer.warnings == (
+            "gpt-6-luna answered, since this key has no model gpt-0. Change OPENAI_MODELS.",
+        )
         assert sandbox.calls("openai") == calls
     seconds[0] += GONE_SECONDS
     await ask(engine)
@@ -328,7 +371,9 @@ async def test_a_request_to_an_unknown_model_names_no_effort_and_a_warning_says_
     answer = await connect(reply, models=("house-model",)).ask(call)
     assert "reasoning" not in requests[0]
     assert call.bill.usd == pytest.approx(0.02)
-    assert answer.warnings == ("The price of house-model is unknown: costUsd counts its searches only.",)
+    assert answer.warnings == (
+        "The price of house-model is unknown: costUsd counts its searches only.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -336,7 +381,10 @@ async def test_a_request_to_an_unknown_model_names_no_effort_and_a_warning_says_
     [
         (
             "tool_choice",
-            {"param": "tool_choice", "message": "Tool choices other than 'auto' are not supported with model 'gpt-5'."},
+            {
+                "param": "tool_choice",
+                "message": "Tool choices other than 'auto' are not supported with model 'gpt-5'.",
+            },
         ),
         ("tool_choice", {"message": "Tool choice 'required' is not supported."}),
         ("reasoning", {"param": "reasoning.effort", "code": "unsupported_value"}),
@@ -365,7 +413,13 @@ async def test_an_error_about_an_option_that_was_not_sent_is_raised(connect: Con
     [
         (400, {"message": f"Your key {KEY} of org-abc123 asked: {QUESTION}"}),
         (400, {"message": "Bad words near 'fix a sour espresso?'"}),
-        (401, {"message": f"Incorrect API key provided: {KEY[:8]}***{KEY[-4:]}.", "code": "invalid_api_key"}),
+        (
+            401,
+            {
+                "message": f"Incorrect API key provided: {KEY[:8]}***{KEY[-4:]}.",
+                "code": "invalid_api_key",
+            },
+        ),
         (403, {"message": QUESTION}),
         (429, {"message": f"Rate limit reached in organization org-abc123 for {KEY}"}),
         (500, {"message": QUESTION}),
@@ -397,7 +451,8 @@ async def test_the_error_for_a_bad_request_quotes_openai_between_marks(connect: 
     words = "The following tools cannot be used with this model:\nweb_search. See req_123."
     reply, _ = replies(refused(400, message=words))
     with pytest.raises(
-        SearchValidationError, match=r'id="\w+">The following .* with this model: web_search\. See …</\S+ id="\w+">\.$'
+        SearchValidationError,
+        match=r'id="\w+">The following .* with this model: web_search\. See …</\S+ id="\w+">\.$',
     ):
         await ask(connect(reply))
 
@@ -410,12 +465,18 @@ async def test_the_error_for_an_unsupported_country_names_the_cause(connect: Con
 
 @pytest.mark.parametrize(
     ("headers", "seconds"),
-    [({"retry-after-ms": "1500", "retry-after": "9"}, 1.5), ({"retry-after": "20"}, 20.0), ({}, None)],
+    [
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "20"}, 20.0),
+        ({}, None),
+    ],
 )
 async def test_a_rate_limit_error_says_when_to_retry(
     connect: Connect, headers: dict[str, str], seconds: float | None
 ) -> None:
-    reply, _ = replies(*(refused(429, headers, code="rate_limit_exceeded", type="tokens") for _ in range(2)))
+    reply, _ = replies(
+        *(refused(429, headers, code="rate_limit_exceeded", type="tokens") for _ in range(2))
+    )
     with pytest.raises(SearchProviderError) as caught:
         await ask(connect(reply))
     assert caught.value.retry_after == seconds
@@ -438,7 +499,9 @@ async def test_an_endless_reply_is_cut_off(connect: Connect, status: int) -> Non
 
 async def test_a_header_that_is_not_ascii_is_accepted(connect: Connect) -> None:
     """HTTP allows any byte in a header's value (RFC 9110, 5.5)."""
-    busy = httpx2.Response(429, headers=[(b"retry-after", "²".encode())], json={"error": {"message": "Too fast."}})
+    busy = httpx2.Response(
+        429, headers=[(b"retry-after", "²".encode())], json={"error": {"message": "Too fast."}}
+    )
     with pytest.raises(SearchProviderError, match="rate limit"):
         await ask(connect(lambda _: busy))
 
@@ -461,7 +524,9 @@ async def test_no_environment_variable_of_the_sdk_changes_a_request(
     """The SDK reads these by itself."""
     monkeypatch.setenv("OPENAI_ORG_ID", "org-stray")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-stray")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Stray: stray\nAuthorization: Bearer stray\nUser-Agent: stray")
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS", "X-Stray: stray\nAuthorization: Bearer stray\nUser-Agent: stray"
+    )
     seen: list[httpx2.Request] = []
 
     def reply(request: httpx2.Request) -> httpx2.Response:
@@ -476,7 +541,9 @@ async def test_no_environment_variable_of_the_sdk_changes_a_request(
     assert request.headers["user-agent"].startswith("websearch-gateway/")
 
 
-async def test_a_model_is_not_called_from_its_shutdown_date_on(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_model_is_not_called_from_its_shutdown_date_on(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     engine = connect(now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
     assert (await ask(engine)).model == "gpt-6-luna"
     assert sandbox.calls("openai") == 1
@@ -488,14 +555,20 @@ async def test_check_reports_models_that_end_or_are_missing(connect: Connect) ->
         "The model gpt-0 does not exist for this key.",
     ]
     ended = connect(models=("gpt-5-nano",), now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
-    with pytest.raises(SearchProviderError, match="OpenAI ended the model gpt-5-nano on 2026-12-11"):
+    with pytest.raises(
+        SearchProviderError, match="OpenAI ended the model gpt-5-nano on 2026-12-11"
+    ):
         await ended.check(Deadline.after(60))
     assert await connect(models=("gpt-6-luna",)).check(Deadline.after(60)) == []
 
 
 @pytest.mark.parametrize("day", [1, 11])
-async def test_check_is_silent_about_a_shutdown_that_another_model_outlasts(connect: Connect, day: int) -> None:
-    engine = connect(models=("gpt-5-nano", "gpt-6-luna"), now=lambda: datetime(2026, 12, day, tzinfo=UTC))
+async def test_check_is_silent_about_a_shutdown_that_another_model_outlasts(
+    connect: Connect, day: int
+) -> None:
+    engine = connect(
+        models=("gpt-5-nano", "gpt-6-luna"), now=lambda: datetime(2026, 12, day, tzinfo=UTC)
+    )
     assert await engine.check(Deadline.after(60)) == []
 
 
@@ -507,9 +580,17 @@ async def test_check_fails_for_a_wrong_key_and_without_any_model(connect: Connec
 
 
 @pytest.mark.parametrize(
-    "listing", [{}, {"data": None}, {"data": [{"name": "x"}]}, {"data": [{"id": "x", "shutdown_date": "soon"}]}]
+    "listing",
+    [
+        {},
+        {"data": None},
+        {"data": [{"name": "x"}]},
+        {"data": [{"id": "x", "shutdown_date": "soon"}]},
+    ],
 )
-async def test_an_unreadable_list_of_models_is_a_parse_error(connect: Connect, listing: dict[str, Any]) -> None:
+async def test_an_unreadable_list_of_models_is_a_parse_error(
+    connect: Connect, listing: dict[str, Any]
+) -> None:
     with pytest.raises(SearchProviderParseError):
         await connect(lambda _: httpx2.Response(200, json=listing)).check(Deadline.after(60))
 
@@ -517,7 +598,9 @@ async def test_an_unreadable_list_of_models_is_a_parse_error(connect: Connect, l
 def test_importing_the_engine_does_not_import_the_sdk() -> None:
     """The SDK takes longer to import than everything else together; so only the first call imports it."""
     code = "import sys, websearch_gateway.answers.openai as _; print('openai' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     assert done.stdout.strip() == "False"
 
 
@@ -559,7 +642,11 @@ def test_every_model_accepts_the_effort_that_requests_name(model: object) -> Non
         ("gpt-5-nano", Billed(prompt=1_000_000), 0.05),
         ("gpt-5-nano", Billed(prompt=1_000_000, cached=1_000_000), 0.005),
         ("gpt-5-nano", Billed(response=1_000_000), 0.40),
-        ("gpt-6-luna", Billed(prompt=1_000_000, cached=500_000, cache_written=400_000), 0.005 + 0.05 + 0.01),
+        (
+            "gpt-6-luna",
+            Billed(prompt=1_000_000, cached=500_000, cache_written=400_000),
+            0.005 + 0.05 + 0.01,
+        ),
         ("gpt-5.4-nano", Billed(prompt=1_000_000, cache_written=1_000_000), 0.20),
         ("gpt-5-nano", Billed(prompt=10, cached=10**9, cache_written=10**9), 10 * 0.005 / 1e6),
     ],

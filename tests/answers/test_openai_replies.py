@@ -15,7 +15,12 @@ from pydantic import SecretStr
 
 from websearch_gateway.answers.common import CUT_OFF, FILTERED, Billed, lost_citations
 from websearch_gateway.answers.openai import OpenAI
-from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
 from websearch_gateway.models import Answer, Source
 
 Recorded = Callable[[str], dict[str, Any]]
@@ -46,7 +51,13 @@ def with_text(text: str, *notes: dict[str, Any]) -> dict[str, Any]:
 
 
 def note(url: str, start: int, end: int) -> dict[str, Any]:
-    return {"type": "url_citation", "url": url, "title": "t", "start_index": start, "end_index": end}
+    return {
+        "type": "url_citation",
+        "url": url,
+        "title": "t",
+        "start_index": start,
+        "end_index": end,
+    }
 
 
 def test_many_calls_are_read_with_every_citation_in_place(recorded: Recorded) -> None:
@@ -59,10 +70,15 @@ def test_many_calls_are_read_with_every_citation_in_place(recorded: Recorded) ->
         )
         * 2
     ]
-    assert {span.title for span in reply.spans} == {"Thornbury Lights – History", "Keepers | The north tower"}
+    assert {span.title for span in reply.spans} == {
+        "Thornbury Lights – History",
+        "Keepers | The north tower",
+    }
 
 
-def test_sources_are_those_cited_then_those_opened_then_those_found_each_once(recorded: Recorded) -> None:
+def test_sources_are_those_cited_then_those_opened_then_those_found_each_once(
+    recorded: Recorded,
+) -> None:
     """Sources may have no URL (a weather feed), and a page may be opened by a null one."""
     assert [source.url for source in read(recorded("many_calls")).sources] == [
         "https://www.thornbury-lights.example/history?utm_source=openai",
@@ -72,13 +88,17 @@ def test_sources_are_those_cited_then_those_opened_then_those_found_each_once(re
 
 
 def test_tokens_and_searches_are_counted_as_billed(recorded: Recorded) -> None:
-    assert billed(recorded("many_calls")) == Billed(prompt=12480, response=1310, cached=2048, searches=2)
+    assert billed(recorded("many_calls")) == Billed(
+        prompt=12480, response=1310, cached=2048, searches=2
+    )
 
 
 def test_without_a_count_from_openai_only_search_items_are_billed(recorded: Recorded) -> None:
     reply = recorded("many_calls")
     del reply["tool_usage"]
-    reply["output"].append({"type": "web_search_call", "status": "completed", "action": {"type": "search"}})
+    reply["output"].append(
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
+    )
     assert billed(reply).searches == 3
 
 
@@ -97,7 +117,9 @@ def test_a_cut_off_answer_is_kept_and_marked(recorded: Recorded) -> None:
 def test_only_the_final_message_counts_and_its_parts_are_joined(recorded: Recorded) -> None:
     reply = read(recorded("phases"))
     assert reply.text == "It is 41.5 m high.\n\nSource: https://keepers.example/a"
-    assert [reply.text[span.start : span.end] for span in reply.spans] == ["https://keepers.example/a"]
+    assert [reply.text[span.start : span.end] for span in reply.spans] == [
+        "https://keepers.example/a"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +153,9 @@ def test_a_failure_is_retried_by_its_code(
     recorded: Recorded, code: str | None, error: type[SearchError], retryable: bool
 ) -> None:
     with pytest.raises(error) as caught:
-        read(recorded("failed") | {"error": {"code": code, "message": "sk-secret said the question"}})
+        read(
+            recorded("failed") | {"error": {"code": code, "message": "sk-secret said the question"}}
+        )
     assert getattr(caught.value, "retryable", None) is retryable
     assert "secret" not in str(caught.value)
 
@@ -151,7 +175,9 @@ def test_a_failed_search_does_not_count_as_a_search() -> None:
 def test_spans_counted_in_utf16_are_turned_into_python_offsets() -> None:
     url = "https://a.example/x"
     text = f"📌📌 High. ([a]({url})) 📌 Low. ([a]({url}))"
-    starts = [len(text[:at].encode("utf-16-le")) // 2 for at in (text.index("([a]"), text.rindex("([a]"))]
+    starts = [
+        len(text[:at].encode("utf-16-le")) // 2 for at in (text.index("([a]"), text.rindex("([a]"))
+    ]
     reply = read(with_text(text, *(note(url, start, start + 26) for start in starts)))
     assert [reply.text[span.start : span.end] for span in reply.spans] == [f"([a]({url}))"] * 2
     assert [span.start for span in reply.spans] == [text.index("([a]"), text.rindex("([a]")]
@@ -160,7 +186,11 @@ def test_spans_counted_in_utf16_are_turned_into_python_offsets() -> None:
 def test_raw_markers_are_removed_and_a_span_on_one_ends_at_its_claim() -> None:
     marker = "\ue200cite\ue202turn0search0\ue201"
     text = f"It rains {marker}. It pours {marker}."
-    reply = read(with_text(text, note("https://a.example", text.index(marker), text.index(marker) + len(marker))))
+    reply = read(
+        with_text(
+            text, note("https://a.example", text.index(marker), text.index(marker) + len(marker))
+        )
+    )
     assert reply.text == "It rains. It pours."
     assert [(span.start, span.end) for span in reply.spans] == [(8, 8)]
 
@@ -168,10 +198,20 @@ def test_raw_markers_are_removed_and_a_span_on_one_ends_at_its_claim() -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"type": "url_citation", "url": "https://a.example/x", "start_index": None, "end_index": None},
+        {
+            "type": "url_citation",
+            "url": "https://a.example/x",
+            "start_index": None,
+            "end_index": None,
+        },
         {"type": "url_citation", "url": "https://a.example/x"},
         {"type": "url_citation", "url": "https://a.example/x", "start_index": 9, "end_index": 3},
-        {"type": "url_citation", "url": "https://a.example/x", "start_index": "0", "end_index": True},
+        {
+            "type": "url_citation",
+            "url": "https://a.example/x",
+            "start_index": "0",
+            "end_index": True,
+        },
     ],
 )
 def test_a_citation_without_a_place_is_a_source(odd: dict[str, Any]) -> None:
@@ -181,7 +221,18 @@ def test_a_citation_without_a_place_is_a_source(odd: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>", b"[]", b'"x"', b"null", b'{"output": 3}', b"[" * 100_000, b"\xff\xfe", b"{}", b'{"output": []}'],
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'"x"',
+        b"null",
+        b'{"output": 3}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"{}",
+        b'{"output": []}',
+    ],
 )
 def test_a_body_that_is_not_a_reply_is_a_parse_error(body: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
@@ -190,7 +241,9 @@ def test_a_body_that_is_not_a_reply_is_a_parse_error(body: bytes) -> None:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -199,7 +252,12 @@ json_values = st.recursive(
 def test_any_field_may_be_anything(data: st.DataObject) -> None:
     """A compatible server or a new version may send null or another type anywhere: we answer or raise our own error."""
     reply = with_text("High. ([a](https://a.example))", note("https://a.example", 6, 30))
-    reply |= {"error": None, "incomplete_details": None, "usage": {"input_tokens_details": {}}, "tool_usage": {}}
+    reply |= {
+        "error": None,
+        "incomplete_details": None,
+        "usage": {"input_tokens_details": {}},
+        "tool_usage": {},
+    }
     target: Any = reply
     for _ in range(data.draw(st.integers(0, 5))):
         keys = list(target) if isinstance(target, dict) else range(len(target))
@@ -207,7 +265,9 @@ def test_any_field_may_be_anything(data: st.DataObject) -> None:
         if not inner:
             break
         target = target[data.draw(st.sampled_from(inner))]
-    key = data.draw(st.sampled_from(list(target) if isinstance(target, dict) else range(len(target))))
+    key = data.draw(
+        st.sampled_from(list(target) if isinstance(target, dict) else range(len(target)))
+    )
     target[key] = data.draw(json_values)
     with suppress(SearchError):
         assert read(reply).text
@@ -235,7 +295,9 @@ def test_a_citation_beyond_the_text_is_dropped_and_counted_unless_the_text_has_i
 
 def test_a_citation_beyond_one_part_is_not_moved_into_the_next_one() -> None:
     reply = with_text("Built in 1889.", note("https://tower.example/built", 20, 30))
-    reply["output"][1]["content"].append({"type": "output_text", "text": "It is 330 m high.", "annotations": []})
+    reply["output"][1]["content"].append(
+        {"type": "output_text", "text": "It is 330 m high.", "annotations": []}
+    )
     assert read(reply).spans == ()
 
 
@@ -244,10 +306,16 @@ def test_a_citation_whose_fields_are_nested_is_read() -> None:
     nested = note("https://tower.example/built", 14, 60)
     del nested["type"]
     (span,) = read(with_text(text, {"type": "url_citation", "url_citation": nested})).spans
-    assert (span.url, span.title, text[span.start : span.end]) == ("https://tower.example/built", "t", text[14:60])
+    assert (span.url, span.title, text[span.start : span.end]) == (
+        "https://tower.example/built",
+        "t",
+        text[14:60],
+    )
 
 
-def test_a_citation_whose_address_is_no_web_page_keeps_its_place_to_be_counted_where_links_are_checked() -> None:
+def test_a_citation_whose_address_is_no_web_page_keeps_its_place_to_be_counted_where_links_are_checked() -> (
+    None
+):
     reply = read(with_text("Built in 1889.", note("javascript:alert(1)", 0, 14)))
     assert [span.url for span in reply.spans] == ["javascript:alert(1)"]
     assert reply.sources == ()
@@ -260,7 +328,10 @@ def test_a_cited_answer_without_a_search_item_was_searched_for() -> None:
 
 
 def test_an_answer_that_the_filter_cut_off_says_so() -> None:
-    reply = with_text("Built in 1889.") | {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
+    reply = with_text("Built in 1889.") | {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "content_filter"},
+    }
     assert read(reply).warnings == (FILTERED,)
 
 

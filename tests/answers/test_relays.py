@@ -30,7 +30,9 @@ async def test_it_answers_with_citations_in_place(
     gateway: Open, sandbox: Sandbox, relay: str, path: str, model: str
 ) -> None:
     url = f"{sandbox.url}/{relay}{path}"
-    async with gateway(openai_base_url=url, openai_api_key=key_of(relay), openai_models=model) as opened:
+    async with gateway(
+        openai_base_url=url, openai_api_key=key_of(relay), openai_models=model
+    ) as opened:
         answer = await opened.search(TOWER)
         again = await opened.search(SearchRequest("How long is the Eiffel Tower's shadow?"))
     assert (answer.provider, answer.fallback) == (f"{model}-web-search", None)
@@ -42,9 +44,13 @@ async def test_it_answers_with_citations_in_place(
     assert not [warning for warning in answer.warnings if "left out" in warning]
 
 
-async def test_a_deployment_that_azure_does_not_have_is_a_missing_model(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_deployment_that_azure_does_not_have_is_a_missing_model(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     url = f"{sandbox.url}/azure/openai/v1"
-    async with gateway(openai_base_url=url, openai_api_key=key_of("azure"), openai_models="gone") as opened:
+    async with gateway(
+        openai_base_url=url, openai_api_key=key_of("azure"), openai_models="gone"
+    ) as opened:
         answer = await opened.search(TOWER)
     assert answer.fallback is not None
     assert "None of the models in OPENAI_MODELS serves (gone)." in answer.fallback.reason
@@ -62,7 +68,8 @@ async def test_a_deployment_that_azure_does_not_have_is_a_missing_model(gateway:
 )
 def test_an_address_without_the_api_does_not_blame_the_model(body: bytes) -> None:
     error = OpenAI(SecretStr("k"), "https://o.example").refusal(
-        HttpRequest("POST", "https://o.example/responses", json={"input": "q"}), Reply(404, {}, body)
+        HttpRequest("POST", "https://o.example/responses", json={"input": "q"}),
+        Reply(404, {}, body),
     )
     assert type(error) is SearchProviderError
     assert "OPENAI_BASE_URL" in error.message
@@ -85,7 +92,9 @@ def test_an_error_about_the_model_blames_the_model(error: object) -> None:
     assert type(found).__name__ == "ModelGone"
 
 
-async def test_a_relay_without_credit_is_not_asked_again_at_once(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_relay_without_credit_is_not_asked_again_at_once(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=429, reason="insufficient_quota")
     sandbox.fault("serper", "status", status=400, reason="Not enough credits")
     async with gateway(search_providers="serper") as opened:

@@ -45,7 +45,9 @@ def gateway(gateway: Open) -> Open:
 async def ask(gateway: Gateway, number: int) -> SearchResponse | SearchError:
     """A question that nobody has asked before."""
     try:
-        return await gateway.search(SearchRequest(f"How tall is the Eiffel Tower, number {number}?"))
+        return await gateway.search(
+            SearchRequest(f"How tall is the Eiffel Tower, number {number}?")
+        )
     except SearchError as error:
         return error
 
@@ -83,7 +85,9 @@ async def test_each_fault_alone_leaves_an_answer_in_time_and_then_the_upstream_a
     others = {"openai_api_key": None} if target == "serper" else {}
     slow = kind in {"hang", "drip"}
     hurried = {"request_timeout_ms": 2_000 if slow else 30_000, "search_deadline_seconds": DEADLINE}
-    async with gateway(breaker_failures=2, search_providers="serper,duckduckgo", **hurried, **others) as opened:
+    async with gateway(
+        breaker_failures=2, search_providers="serper,duckduckgo", **hurried, **others
+    ) as opened:
         for number in range(2):
             response = await ask(opened, number)
             assert isinstance(response, SearchResponse)
@@ -93,7 +97,11 @@ async def test_each_fault_alone_leaves_an_answer_in_time_and_then_the_upstream_a
         response = await ask(opened, 2)
     assert isinstance(response, SearchResponse)
     assert sandbox.calls(target) == calls
-    told = [response.fallback.reason] if target == "openai" and response.fallback else response.warnings
+    told = (
+        [response.fallback.reason]
+        if target == "openai" and response.fallback
+        else response.warnings
+    )
     assert any(f"The circuit of {target} is open for" in line for line in told)
 
 
@@ -103,7 +111,10 @@ async def test_with_everything_down_every_error_is_typed_in_time_and_soon_at_onc
 ) -> None:
     for target in UPSTREAMS:
         sandbox.fault(target, kind)
-    hurried = {"request_timeout_ms": 500 if kind == "hang" else 30_000, "search_deadline_seconds": DEADLINE}
+    hurried = {
+        "request_timeout_ms": 500 if kind == "hang" else 30_000,
+        "search_deadline_seconds": DEADLINE,
+    }
     async with gateway(breaker_failures=2, **hurried) as opened:
         for number in range(2):
             assert isinstance(await ask(opened, number), Exhausted)
@@ -116,8 +127,12 @@ async def test_with_everything_down_every_error_is_typed_in_time_and_soon_at_onc
     assert 0 < (error.retry_after or 0) <= 30
 
 
-async def test_a_flapping_provider_is_left_alone_and_found_again(gateway: Open, sandbox: Sandbox) -> None:
-    async with gateway(breaker_failures=2, breaker_rest_seconds=0.2, search_providers="serper,duckduckgo") as opened:
+async def test_a_flapping_provider_is_left_alone_and_found_again(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    async with gateway(
+        breaker_failures=2, breaker_rest_seconds=0.2, search_providers="serper,duckduckgo"
+    ) as opened:
         for _ in range(3):
             sandbox.fault("serper", "status", status=500)
             while status(opened, "serper").breaker == "closed":
@@ -165,7 +180,9 @@ async def test_five_hundred_questions_at_the_same_instant_make_at_most_550_calls
         for target in UPSTREAMS:
             sandbox.fault(target, "status", status=500)
         outcomes = await asyncio.gather(*(ask(opened, number) for number in range(500)))
-    assert all(isinstance(outcome, SearchError) for outcome in outcomes), "a busy machine may run out of time first"
+    assert all(isinstance(outcome, SearchError) for outcome in outcomes), (
+        "a busy machine may run out of time first"
+    )
     assert 0 < sum(sandbox.calls(target) for target in UPSTREAMS) - before <= 550
 
 
@@ -174,7 +191,9 @@ async def test_a_provider_that_became_slow_is_overtaken_by_the_next_and_still_pa
 ) -> None:
     async with gateway(search_providers="serper,duckduckgo") as opened:
         calls = [to_find() for _ in range(20)]
-        assert {(await opened.web.selection.pool.ask(call)).provider for call in calls} == {"serper"}
+        assert {(await opened.web.selection.pool.ask(call)).provider for call in calls} == {
+            "serper"
+        }
         sandbox.fault("serper", "delay", seconds=DEADLINE)
         call = to_find()
         results = await opened.web.selection.pool.ask(call)
@@ -184,7 +203,9 @@ async def test_a_provider_that_became_slow_is_overtaken_by_the_next_and_still_pa
     await sandbox.wait_for("serper", cancelled=1)
 
 
-async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(search_providers="serper,duckduckgo") as opened:
         for _ in range(20):
             await find(opened)
@@ -195,20 +216,29 @@ async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(ga
 
 
 async def test_weights_share_the_searches(gateway: Open, sandbox: Sandbox) -> None:
-    async with gateway(search_providers="serper,duckduckgo", provider_weights="duckduckgo:1") as opened:
+    async with gateway(
+        search_providers="serper,duckduckgo", provider_weights="duckduckgo:1"
+    ) as opened:
         for _ in range(5):
             await find(opened)
     assert (sandbox.calls("duckduckgo"), sandbox.calls("serper")) == (5, 0)
 
 
-async def test_a_weight_for_a_provider_that_is_not_there_is_told_at_the_start(gateway: Open) -> None:
-    with pytest.raises(SearchNotConfiguredError, match="PROVIDER_WEIGHTS names braev, but only these are configured: "):
+async def test_a_weight_for_a_provider_that_is_not_there_is_told_at_the_start(
+    gateway: Open,
+) -> None:
+    with pytest.raises(
+        SearchNotConfiguredError,
+        match="PROVIDER_WEIGHTS names braev, but only these are configured: ",
+    ):
         async with gateway(provider_weights="braev:3,duckduckgo:1"):
             pass
 
 
 async def test_a_price_of_nobody_is_told_at_the_start(gateway: Open) -> None:
-    with pytest.raises(SearchNotConfiguredError, match="PRICES names braev, but there are only these: "):
+    with pytest.raises(
+        SearchNotConfiguredError, match="PRICES names braev, but there are only these: "
+    ):
         async with gateway(prices="braev:3,duckduckgo:1"):
             pass
 
@@ -218,9 +248,15 @@ async def test_a_price_may_wait_for_its_provider_to_be_switched_on(gateway: Open
         pass
 
 
-async def test_the_doctor_calls_upstreams_that_are_left_alone(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_doctor_calls_upstreams_that_are_left_alone(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "status", status=500)
-    settings = {"openai_api_key": None, "search_providers": "serper,duckduckgo", "breaker_failures": 1}
+    settings = {
+        "openai_api_key": None,
+        "search_providers": "serper,duckduckgo",
+        "breaker_failures": 1,
+    }
     async with gateway(**settings) as opened:
         await ask(opened, 0)
         assert status(opened, "serper").breaker == "open"

@@ -18,9 +18,13 @@ from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.settings.loading import Settings
 
 
-async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state(tmp_path: Path) -> None:
+async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").touch()
-    settings = Settings(state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}", global_rate_limit="2/hour")
+    settings = Settings(
+        state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}", global_rate_limit="2/hour"
+    )
     gateway = Gateway(settings)
     await gateway.pipeline.recall.rate_limits.admit(Caller("me"))
     await gateway.web.recall.rate_limits.admit(Caller("you"))
@@ -40,12 +44,16 @@ asyncio.run(Gateway(Settings(data_dir={str(tmp_path)!r}, openai_api_key="k")).cl
 providers = {{name.rpartition(".")[2] for name in sys.modules if name.startswith("websearch_gateway.providers.")}}
 print(*sorted(providers - {{"table"}}))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "duckduckgo wikipedia\n"
 
 
 async def test_a_worker_is_ready_without_the_settings_and_the_event_loop() -> None:
     """Their imports would be a third of its start."""
-    loaded = "[name for name in ('asyncio', 'numpy', 'pydantic') if name in __import__('sys').modules]"
+    loaded = (
+        "[name for name in ('asyncio', 'numpy', 'pydantic') if name in __import__('sys').modules]"
+    )
     async with Workers(warm_up=WARM_UP, limits=Limits(seconds=PATIENCE)) as workers:
         assert await workers.run(eval, loaded, deadline=Deadline.after(PATIENCE)) == ["numpy"]

@@ -99,7 +99,8 @@ async def test_a_hanging_engine_is_overtaken_by_raw_search(gateway: Open, sandbo
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(401, SearchAuthError), (403, SearchAuthError), (400, SearchValidationError)]
+    ("status", "error"),
+    [(401, SearchAuthError), (403, SearchAuthError), (400, SearchValidationError)],
 )
 async def test_a_refusal_of_openai_is_shown_and_nobody_else_is_asked(
     gateway: Open, sandbox: Sandbox, status: int, error: type[Exception]
@@ -121,7 +122,9 @@ async def test_without_any_key_duckduckgo_answers(gateway: Open, sandbox: Sandbo
     assert response.cost_usd == 0
 
 
-async def test_without_any_key_wikipedia_answers_where_duckduckgo_blocks(gateway: Open, sandbox: Sandbox) -> None:
+async def test_without_any_key_wikipedia_answers_where_duckduckgo_blocks(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     keys = {name.lower(): None for name in sandbox.environment() if name.endswith("_KEY")}
     sandbox.fault("duckduckgo", "bot")
     async with gateway(**keys, searxng_base_url=None) as opened:
@@ -155,10 +158,18 @@ async def test_every_provider_down_is_an_error_that_names_each_attempt_and_no_se
 
 @pytest.mark.parametrize(
     ("fault", "options", "code", "wait"),
-    [("status", {"status": 429, "retry_after": 400}, "RATE_LIMIT", 400), ("garbage", {}, "PARSE", None)],
+    [
+        ("status", {"status": 429, "retry_after": 400}, "RATE_LIMIT", 400),
+        ("garbage", {}, "PARSE", None),
+    ],
 )
 async def test_when_every_upstream_fails_for_one_reason_the_error_says_which(
-    gateway: Open, sandbox: Sandbox, fault: str, options: dict[str, Any], code: str, wait: float | None
+    gateway: Open,
+    sandbox: Sandbox,
+    fault: str,
+    options: dict[str, Any],
+    code: str,
+    wait: float | None,
 ) -> None:
     for target in ("openai", *RAW):
         sandbox.fault(target, fault, **options)
@@ -180,14 +191,20 @@ async def test_the_next_provider_is_asked_when_no_result_shares_a_word_with_the_
     gateway: Open, sandbox: Sandbox
 ) -> None:
     sandbox.fault("serper", "unrelated")
-    async with gateway(openai_api_key="", search_providers="serper,brave", breaker_failures=1) as opened:
+    async with gateway(
+        openai_api_key="", search_providers="serper,brave", breaker_failures=1
+    ) as opened:
         answer = await opened.search(TOWER)
         assert answer.provider == "brave-raw-search"
         assert answer.fallback is not None
         assert (answer.fallback.from_, answer.fallback.reason) == ("serper", "unrelated results")
-        found = await opened.web_search(WebSearchRequest("descale an espresso machine", num_results=5))
+        found = await opened.web_search(
+            WebSearchRequest("descale an espresso machine", num_results=5)
+        )
         assert {result.provider for result in found.results} == {"brave"}
-        told = "The results of serper share no word with the query. Those of brave are shown instead."
+        told = (
+            "The results of serper share no word with the query. Those of brave are shown instead."
+        )
         assert told in found.warnings
     assert sandbox.calls("serper") == 2, "the query may be the reason, so its circuit stays closed"
 
@@ -212,10 +229,18 @@ async def test_the_first_results_are_served_when_no_provider_has_any_that_share_
         "search_deadline_seconds": "4" if "tavily" in faults else "15",
     }
     async with gateway(openai_api_key="", **options) as opened:
-        found = await opened.web_search(WebSearchRequest("recieve a parcle abroad", num_results=5, read_pages=False))
+        found = await opened.web_search(
+            WebSearchRequest("recieve a parcle abroad", num_results=5, read_pages=False)
+        )
     assert {result.provider for result in found.results} == {"serper"}
-    assert [warning for warning in found.warnings if warning.startswith("No result of serper shares a word")]
-    assert {target: sandbox.calls(target) > 0 for target in asked} == {t: count > 0 for t, count in asked.items()}
+    assert [
+        warning
+        for warning in found.warnings
+        if warning.startswith("No result of serper shares a word")
+    ]
+    assert {target: sandbox.calls(target) > 0 for target in asked} == {
+        t: count > 0 for t, count in asked.items()
+    }
 
 
 @pytest.mark.parametrize("provider", ["synthetic", "exa", "firecrawl", "linkup", "jina"])
@@ -233,7 +258,9 @@ async def test_pages_whose_text_the_provider_sent_are_not_fetched_for_an_answer(
     assert sandbox.calls("pages") == 1, "the text is in no cache of pages"
 
 
-async def test_perplexitys_key_turns_its_search_on_only_where_it_is_named(gateway: Open, sandbox: Sandbox) -> None:
+async def test_perplexitys_key_turns_its_search_on_only_where_it_is_named(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(perplexity_api_key=key_of("perplexity"), answer_engines="openai") as opened:
         await opened.web_search(WebSearchRequest("sourdough bread", num_results=2))
     assert sandbox.calls("perplexity") == 0
@@ -243,7 +270,9 @@ async def test_perplexitys_key_turns_its_search_on_only_where_it_is_named(gatewa
     assert {result.provider for result in found.results} == {"perplexity_search"}
 
 
-async def test_unrelated_results_are_named_behind_the_engine_that_failed(gateway: Open, sandbox: Sandbox) -> None:
+async def test_unrelated_results_are_named_behind_the_engine_that_failed(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=500)
     sandbox.fault("serper", "unrelated")
     async with gateway(search_providers="serper,brave") as opened:
@@ -253,7 +282,9 @@ async def test_unrelated_results_are_named_behind_the_engine_that_failed(gateway
     assert answer.fallback.reason.endswith(" serper: unrelated results.")
 
 
-async def test_an_empty_result_is_an_honest_answer_and_not_cached(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_empty_result_is_an_honest_answer_and_not_cached(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=503)
     question = SearchRequest("zxqv wvutsr qqqqzzz")
     async with gateway() as opened:
@@ -264,7 +295,9 @@ async def test_an_empty_result_is_an_honest_answer_and_not_cached(gateway: Open,
     assert sandbox.calls("tavily") == 0
 
 
-async def test_pages_that_cannot_be_read_leave_the_snippets_and_a_warning(gateway: Open, sandbox: Sandbox) -> None:
+async def test_pages_that_cannot_be_read_leave_the_snippets_and_a_warning(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=503)
     sandbox.fault("pages", "status", status=404)
     async with gateway() as opened:
@@ -273,8 +306,12 @@ async def test_pages_that_cannot_be_read_leave_the_snippets_and_a_warning(gatewa
     assert exact(response)
 
 
-@pytest.mark.parametrize("fault", ["hang", "drip", "huge", "gzip_bomb", "redirect_private", "redirect_loop", "reset"])
-async def test_a_hostile_page_costs_that_page_only(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+@pytest.mark.parametrize(
+    "fault", ["hang", "drip", "huge", "gzip_bomb", "redirect_private", "redirect_loop", "reset"]
+)
+async def test_a_hostile_page_costs_that_page_only(
+    gateway: Open, sandbox: Sandbox, fault: str
+) -> None:
     sandbox.fault("openai", "status", status=503)
     sandbox.fault("pages/eiffel-tower", fault)
     async with gateway(request_timeout_ms=5_000) as opened:
@@ -308,14 +345,18 @@ async def test_a_state_that_hangs_cannot_hold_a_search_past_its_deadline(gateway
             await stuck.search(TOWER)
 
 
-async def test_who_joins_a_call_in_flight_is_not_billed_for_it(gateway: Open, sandbox: Sandbox) -> None:
+async def test_who_joins_a_call_in_flight_is_not_billed_for_it(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway() as opened:
         responses = await asyncio.gather(*(opened.search(TOWER) for _ in range(10)))
     assert sandbox.calls("openai") == 1
     assert sum(response.cost_usd > 0 for response in responses) == 1
 
 
-async def test_a_reply_that_was_billed_and_came_to_nothing_is_counted(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_reply_that_was_billed_and_came_to_nothing_is_counted(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "no_search")
     async with gateway(search_providers="duckduckgo") as opened:
         response = await opened.search(TOWER)
@@ -323,12 +364,16 @@ async def test_a_reply_that_was_billed_and_came_to_nothing_is_counted(gateway: O
     assert response.cost_usd > 0
 
 
-async def test_filters_say_what_was_asked_for_and_what_was_done(gateway: Open, sandbox: Sandbox) -> None:
+async def test_filters_say_what_was_asked_for_and_what_was_done(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     request = SearchRequest("storm on the coast", freshness_hours=20, region="gb")
     async with gateway(search_providers="duckduckgo") as opened:
         by_openai = await opened.search(request)
         sandbox.fault("openai", "status", status=503)
-        raw = await opened.search(SearchRequest("storm on the coast today", freshness_hours=20, region="gb"))
+        raw = await opened.search(
+            SearchRequest("storm on the coast today", freshness_hours=20, region="gb")
+        )
     assert by_openai.filters.freshness.model_dump() == {"requested": 20, "applied": "prompt"}
     assert by_openai.filters.region.model_dump() == {"requested": "GB", "applied": "GB"}
     assert raw.filters.freshness.applied == "day"
@@ -336,7 +381,10 @@ async def test_filters_say_what_was_asked_for_and_what_was_done(gateway: Open, s
 
 async def test_many_different_questions_at_once_are_all_answered(gateway: Open) -> None:
     async with gateway(rate_limit="none", state_url="memory://") as opened:
-        asked = (opened.search(SearchRequest(f"How tall is the Eiffel Tower number {n}?")) for n in range(40))
+        asked = (
+            opened.search(SearchRequest(f"How tall is the Eiffel Tower number {n}?"))
+            for n in range(40)
+        )
         responses = await asyncio.gather(*asked)
     assert len(responses) == 40
     assert all(exact(response) for response in responses)
@@ -351,7 +399,9 @@ async def test_the_limit_is_each_users_own(gateway: Open) -> None:
     assert 0 < (caught.value.retry_after or 0) <= 60
 
 
-async def test_users_do_not_share_answers_when_the_scope_is_user(gateway: Open, sandbox: Sandbox) -> None:
+async def test_users_do_not_share_answers_when_the_scope_is_user(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(cache_scope="user") as opened:
         await opened.search(TOWER, LOCAL)
         other = await opened.search(TOWER, Caller("somebody else"))
@@ -363,23 +413,37 @@ KEY = "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"
 PAGE = "https://example.com/"
 WITH_A_KEY: dict[str, Callable[[Gateway], Awaitable[object]]] = {
     "query of search_web": lambda g: g.search(SearchRequest(f"why does {KEY} not work")),
-    "domains to include": lambda g: g.search(SearchRequest("what is new", include_domains=(f"{KEY}.example.org",))),
-    "domains to exclude": lambda g: g.search(SearchRequest("what is new", exclude_domains=("a.example", KEY))),
+    "domains to include": lambda g: g.search(
+        SearchRequest("what is new", include_domains=(f"{KEY}.example.org",))
+    ),
+    "domains to exclude": lambda g: g.search(
+        SearchRequest("what is new", exclude_domains=("a.example", KEY))
+    ),
     "query of web_search": lambda g: g.web_search(WebSearchRequest(f"why does {KEY} not work")),
-    "domains of web_search": lambda g: g.web_search(WebSearchRequest("what is new", include_domains=(KEY,))),
-    "second query of raw_search": lambda g: g.raw_search(RawSearchRequest((f"why does {KEY} not work",))),
+    "domains of web_search": lambda g: g.web_search(
+        WebSearchRequest("what is new", include_domains=(KEY,))
+    ),
+    "second query of raw_search": lambda g: g.raw_search(
+        RawSearchRequest((f"why does {KEY} not work",))
+    ),
     "query of search_cached": lambda g: g.search_cached(f"why does {KEY} not work"),
     "query of search_similar": lambda g: g.search_similar(f"why does {KEY} not work"),
     "address to read": lambda g: g.reading.content(ContentRequest(f"{PAGE}?q={KEY}")),
-    "address of passages": lambda g: g.reading.passages(PassagesRequest(f"{PAGE}{KEY}", ("what is new",))),
-    "query of read_from_page": lambda g: g.reading.passages(PassagesRequest(PAGE, ("what is new", KEY))),
+    "address of passages": lambda g: g.reading.passages(
+        PassagesRequest(f"{PAGE}{KEY}", ("what is new",))
+    ),
+    "query of read_from_page": lambda g: g.reading.passages(
+        PassagesRequest(PAGE, ("what is new", KEY))
+    ),
     "query of search_docs": lambda g: g.search_docs(f"why does {KEY} not work"),
     "address of documentation": lambda g: g.add_docs(f"{PAGE}{KEY}/"),
 }
 
 
 @pytest.mark.parametrize("place", WITH_A_KEY)
-async def test_a_credential_never_leaves(gateway: Open, sandbox: Sandbox, tmp_path: Path, place: str) -> None:
+async def test_a_credential_never_leaves(
+    gateway: Open, sandbox: Sandbox, tmp_path: Path, place: str
+) -> None:
     settings = {
         "embedding_server_url": sandbox.environment()["OPENAI_BASE_URL"],
         "semantic_cache": True,

@@ -21,7 +21,9 @@ from websearch_gateway.models import LOCAL, no_progress
 from websearch_gateway.settings.loading import Settings
 
 
-async def test_the_index_is_made_once_and_closed_only_if_made(gateway: Open, tmp_path: Path) -> None:
+async def test_the_index_is_made_once_and_closed_only_if_made(
+    gateway: Open, tmp_path: Path
+) -> None:
     made = []
     unused = LazyDocs(lambda: made.append(1))  # type: ignore[arg-type, func-returns-value]
     await unused.close()
@@ -31,19 +33,23 @@ async def test_the_index_is_made_once_and_closed_only_if_made(gateway: Open, tmp
 
 
 def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
-    program = (
-        "import sys, websearch_gateway.app.gateway; print([name for name in sys.modules if '.docs_index.' in name])"
+    program = "import sys, websearch_gateway.app.gateway; print([name for name in sys.modules if '.docs_index.' in name])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
-async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_searches_of_one_user_do_not_delay_another(
+    gateway: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     release = threading.Event()
     monkeypatch.setattr(pages, "marks", lambda ids: release.wait(PATIENCE) and "?")
     async with gateway() as opened:
         WORKING_FOR.set("alice")
-        slow = [asyncio.create_task(opened.docs.store.find_page("", [number])) for number in range(20)]
+        slow = [
+            asyncio.create_task(opened.docs.store.find_page("", [number])) for number in range(20)
+        ]
         await asyncio.sleep(0)
         WORKING_FOR.set("bob")
         assert await opened.docs.store.find_section("00") is None
@@ -56,7 +62,9 @@ async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monk
 async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
     gateway: Open, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n"
+    endless = (
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n"
+    )
     row = next(one for one in TOOLS if one.name == tool)
     given = {"search_docs": {"query": "a"}, "read_docs": {"section_id": "00"}}.get(tool, {})
     async with gateway(search_deadline_seconds=0.2) as opened:

@@ -74,7 +74,9 @@ def _numbered(parts: list[str]) -> str:
 
 
 EXFILTRATIONS: dict[str, Callable[[str], str]] = {
-    "base64 in a parameter": lambda text: f"{EVIL}/?q={quote(base64.b64encode(text.encode()).decode(), safe='')}",
+    "base64 in a parameter": lambda text: (
+        f"{EVIL}/?q={quote(base64.b64encode(text.encode()).decode(), safe='')}"
+    ),
     "base64 for URLs in a parameter": lambda text: f"{EVIL}/c?d={_b64(text)}",
     "base64 as the query": lambda text: f"{EVIL}/?{_b64(text)}",
     "base64 as a picture": lambda text: f"{EVIL}/i/{_b64(text)}.png",
@@ -83,11 +85,15 @@ EXFILTRATIONS: dict[str, Callable[[str], str]] = {
     "base64 with hyphens": lambda text: f"{EVIL}/news/{'-'.join(_cut(_b64(text), 6))}",
     "base64 over parameters of sixteen": lambda text: f"{EVIL}/?{_numbered(_cut(_b64(text), 16))}",
     "base64 over parameters of five": lambda text: f"{EVIL}/?{_numbered(_cut(_b64(text), 5))}",
-    "base64 as names": lambda text: f"{EVIL}/?{'&'.join(f'{part}=1' for part in _cut(_b64(text), 20))}",
+    "base64 as names": lambda text: (
+        f"{EVIL}/?{'&'.join(f'{part}=1' for part in _cut(_b64(text), 20))}"
+    ),
     "base64 in a campaign": lambda text: f"{EVIL}/?utm_source=a&utm_content={_b64(text)}",
     "base64 in a matrix parameter": lambda text: f"{EVIL}/a;d={_b64(text)}/b",
     "base64 in a route": lambda text: f"{EVIL}/#/x/{_b64(text)}",
-    "base64 on a known host": lambda text: f"https://en.wikipedia.org/wiki/Main_Page?x={_b64(text)}",
+    "base64 on a known host": lambda text: (
+        f"https://en.wikipedia.org/wiki/Main_Page?x={_b64(text)}"
+    ),
     "base64 in a search": lambda text: f"https://www.google.com/search?q={_b64(text)}",
     "base64 in an address in an address": lambda text: (
         f"https://a.example/go?u={quote(f'{EVIL}/?d={_b64(text)}', safe='')}"
@@ -101,12 +107,16 @@ EXFILTRATIONS: dict[str, Callable[[str], str]] = {
     "hex in capitals": lambda text: f"{EVIL}/a?b={_hex(text).upper()}",
     "hex in pairs": lambda text: f"{EVIL}/{'-'.join(_cut(_hex(text), 2))}",
     "hex in directories": lambda text: f"{EVIL}/{'/'.join(_cut(_hex(text), 4))}",
-    "hex as ids": lambda text: f"{EVIL}/{'/'.join('-'.join(_cut(part, 8)) for part in _cut(_hex(text), 32))}",
+    "hex as ids": lambda text: (
+        f"{EVIL}/{'/'.join('-'.join(_cut(part, 8)) for part in _cut(_hex(text), 32))}"
+    ),
     "hex in hosts": lambda text: f"https://{'.'.join(_cut(_hex(text), 60)[:3])}.evil.example/x",
     "hex as a commit": lambda text: f"https://github.com/o/r/commit/{_hex(text)[:40]}",
     "hex of encrypted text": lambda text: f"{EVIL}/?k={_encrypted(text).hex()}",
     "decimal numbers": lambda text: f"{EVIL}/?n={''.join(f'{byte:03d}' for byte in text.encode())}",
-    "decimal numbers with hyphens": lambda text: f"{EVIL}/{'-'.join(str(byte) for byte in text.encode())}",
+    "decimal numbers with hyphens": lambda text: (
+        f"{EVIL}/{'-'.join(str(byte) for byte in text.encode())}"
+    ),
     "binary numbers": lambda text: f"{EVIL}/?b={''.join(f'{byte:08b}' for byte in text.encode())}",
     "escaped letters": lambda text: f"{EVIL}/?q={_escaped(text)}",
     "escaped letters in the path": lambda text: f"{EVIL}/{_escaped(text)}",
@@ -128,12 +138,18 @@ EXFILTRATIONS: dict[str, Callable[[str], str]] = {
     "a sentence with hyphens in the path": lambda text: f"{EVIL}/blog/{_slug(text)}",
     "a sentence without blanks": lambda text: f"{EVIL}/{_slug(text, '')}",
     "a sentence without blanks in a parameter": lambda text: f"{EVIL}/?x={_slug(text, '')}",
-    "a title in another alphabet order": lambda text: f"{EVIL}/{codecs.encode(_slug(text), 'rot13')}",
-    "a paragraph for a search page": lambda text: f"https://www.google.com/search?q={quote_plus(f'{text} {text}')}",
+    "a title in another alphabet order": lambda text: (
+        f"{EVIL}/{codecs.encode(_slug(text), 'rot13')}"
+    ),
+    "a paragraph for a search page": lambda text: (
+        f"https://www.google.com/search?q={quote_plus(f'{text} {text}')}"
+    ),
     "a word in each directory": lambda text: f"{EVIL}/{_slug(text, '/')}",
     "a word in each parameter": lambda text: f"{EVIL}/?{_numbered(_slug(text).split('-'))}",
     "a word in each name": lambda text: f"{EVIL}/?{_slug(text, '&')}",
-    "a word in each label": lambda text: f"https://{'.'.join(_slug(text).split('-')[:20])}.evil.example/",
+    "a word in each label": lambda text: (
+        f"https://{'.'.join(_slug(text).split('-')[:20])}.evil.example/"
+    ),
     "a sentence as a label": lambda text: f"https://{_slug(text)[:60].strip('-')}.evil.example/",
 }
 
@@ -183,13 +199,18 @@ def test_there_are_enough_cases_of_both() -> None:
     ],
 )
 def test_the_slug_of_a_title_is_no_data_however_long(title: str) -> None:
-    for url in (f"https://news.example/{title}", f"https://news.example/2024/05/{title}.html?page=2"):
+    for url in (
+        f"https://news.example/{title}",
+        f"https://news.example/2024/05/{title}.html?page=2",
+    ):
         assert not carries_data(url)
 
 
 def test_a_sentence_that_looks_like_a_title_passes() -> None:
     """The limit of every rule over words: docs/guard.md says so."""
-    assert not carries_data(f"{EVIL}/{_slug('We plan to lay off forty people in the Lisbon office before June')}")
+    assert not carries_data(
+        f"{EVIL}/{_slug('We plan to lay off forty people in the Lisbon office before June')}"
+    )
 
 
 def test_a_very_long_address_is_data() -> None:

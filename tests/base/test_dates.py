@@ -101,7 +101,9 @@ LANGUAGES = ("en", "en_GB", "de", "fr", "es", "it", "pt", "nl")
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("length", ["medium", "long", "full"])
-def test_a_date_is_read_as_each_language_writes_it(language: str, length: Literal["medium", "long", "full"]) -> None:
+def test_a_date_is_read_as_each_language_writes_it(
+    language: str, length: Literal["medium", "long", "full"]
+) -> None:
     """By Unicode's CLDR. Some languages write it in figures alone, whose order depends on the country."""
     for month in range(1, 13):
         day = date(2025, month, 3 + month)
@@ -131,7 +133,24 @@ def test_the_clock_may_run_in_any_zone() -> None:
 
 
 WORDS = st.sampled_from(
-    ["ago", "in", "1", "99999", "days", "months", "May", ":", "+", "-", "/", "T", "Z", "am", "²", "٣"]
+    [
+        "ago",
+        "in",
+        "1",
+        "99999",
+        "days",
+        "months",
+        "May",
+        ":",
+        "+",
+        "-",
+        "/",
+        "T",
+        "Z",
+        "am",
+        "²",
+        "٣",
+    ]
 )
 
 
@@ -143,7 +162,14 @@ def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 seconds"), (1.9, "1 second"), (59, "59 seconds"), (60, "1 minute"), (7_199, "1 hour"), (200_000, "2 days")],
+    [
+        (0, "0 seconds"),
+        (1.9, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (7_199, "1 hour"),
+        (200_000, "2 days"),
+    ],
 )
 def test_the_largest_unit_is_named_and_rounded_down(seconds: float, words: str) -> None:
     assert in_words(seconds) == words

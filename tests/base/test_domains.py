@@ -15,7 +15,14 @@ from websearch_gateway.models import MOST_DOMAINS, SearchQuery
 
 
 def test_every_usual_spelling_is_normalised_to_the_domain() -> None:
-    given = ["Example.org", "https://www.example.org/path?x=1", "*.example.org", ".example.org", "example.org:443", " "]
+    given = [
+        "Example.org",
+        "https://www.example.org/path?x=1",
+        "*.example.org",
+        ".example.org",
+        "example.org:443",
+        " ",
+    ]
     assert domains("include_domains", given) == ("example.org",)
     assert domains("include_domains", ["bücher.example"]) == ("xn--bcher-kva.example",)
 
@@ -26,7 +33,9 @@ def test_an_entry_that_is_not_a_domain_is_refused(entry: str) -> None:
         domains("exclude_domains", [entry])
 
 
-@pytest.mark.parametrize("given", [(5,), [None], [["example.org"]], 5, "example.org", iter(["example.org"])])
+@pytest.mark.parametrize(
+    "given", [(5,), [None], [["example.org"]], 5, "example.org", iter(["example.org"])]
+)
 def test_what_is_no_list_of_texts_is_refused(given: Any) -> None:
     with pytest.raises(SearchValidationError, match="exclude_domains"):
         domains("exclude_domains", given)
@@ -91,18 +100,27 @@ def test_the_lists_of_a_call_stay_within_those_of_the_operator(
     ],
 )
 def test_lists_that_leave_no_domain_are_refused(
-    include: tuple[str, ...], exclude: tuple[str, ...], allowed: tuple[str, ...], blocked: tuple[str, ...]
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    allowed: tuple[str, ...],
+    blocked: tuple[str, ...],
 ) -> None:
     with pytest.raises(SearchValidationError, match="No domain remains to search"):
         narrowed(include, exclude, allowed, blocked)
 
 
 HOSTS = st.sampled_from(["a.example", "x.a.example", "z.x.a.example", "b.example", "c.test"])
-NAMES = st.lists(st.sampled_from(["a.example", "x.a.example", "b.example", "y.b.example", "example"]), max_size=3)
+NAMES = st.lists(
+    st.sampled_from(["a.example", "x.a.example", "b.example", "y.b.example", "example"]), max_size=3
+)
 
 
 @given(
-    NAMES, NAMES, NAMES, NAMES, st.sampled_from(["a.example", "x.a.example", "z.x.a.example", "b.example", "c.test"])
+    NAMES,
+    NAMES,
+    NAMES,
+    NAMES,
+    st.sampled_from(["a.example", "x.a.example", "z.x.a.example", "b.example", "c.test"]),
 )
 def test_a_host_is_admitted_by_the_narrowed_lists_when_call_and_operator_both_admit_it(
     include: list[str], exclude: list[str], allowed: list[str], blocked: list[str], host: str
@@ -130,7 +148,9 @@ QUERY = SearchQuery("heron census")
         (("a.example",), ("x.a.example",), "heron census site:a.example -site:x.a.example"),
     ],
 )
-def test_domains_become_site_operators(include: tuple[str, ...], exclude: tuple[str, ...], text: str) -> None:
+def test_domains_become_site_operators(
+    include: tuple[str, ...], exclude: tuple[str, ...], text: str
+) -> None:
     query = replace(QUERY, include_domains=include, exclude_domains=exclude)
     assert with_sites(query) == text
 

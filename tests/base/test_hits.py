@@ -37,7 +37,17 @@ def test_text_is_one_line_that_can_be_encoded() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    [None, 7, "", "example.org", "//example.org", "ftp://a.example", "javascript:alert(1)", "http://", "http://[x"],
+    [
+        None,
+        7,
+        "",
+        "example.org",
+        "//example.org",
+        "ftp://a.example",
+        "javascript:alert(1)",
+        "http://",
+        "http://[x",
+    ],
 )
 def test_an_invalid_web_address_gives_no_hit(url: object) -> None:
     assert make_hit("vendor", url, "title", "snippet") is None
@@ -46,4 +56,8 @@ def test_an_invalid_web_address_gives_no_hit(url: object) -> None:
 def test_the_title_of_a_hit_without_one_is_its_address() -> None:
     hit = make_hit("vendor", " https://a.example/ ", None, "words")
     assert hit is not None
-    assert (hit.url, hit.title, hit.snippet) == ("https://a.example/", "https://a.example/", "words")
+    assert (hit.url, hit.title, hit.snippet) == (
+        "https://a.example/",
+        "https://a.example/",
+        "words",
+    )

@@ -61,7 +61,9 @@ QUERIES = (
 
 def page(rows: tuple[str, ...], host: str = "site.example") -> list[Hit]:
     parts = [row.split(" | ") for row in rows]
-    return [Hit(f"https://{host}/{n}", title, snippet, "x") for n, (title, snippet) in enumerate(parts)]
+    return [
+        Hit(f"https://{host}/{n}", title, snippet, "x") for n, (title, snippet) in enumerate(parts)
+    ]
 
 
 @pytest.mark.parametrize("rows", [FOOTBALL, HOMES], ids=["football", "homes"])
@@ -72,7 +74,11 @@ def test_a_page_about_something_else_is_unrelated(query: str, rows: tuple[str, .
 
 @pytest.mark.parametrize(
     "query",
-    ["Wie wird Kartoffelsuppe gekocht?", "Wann wurde der Kölner Dom gebaut?", "Förderung für Wärmepumpen bekommen"],
+    [
+        "Wie wird Kartoffelsuppe gekocht?",
+        "Wann wurde der Kölner Dom gebaut?",
+        "Förderung für Wärmepumpen bekommen",
+    ],
 )
 def test_a_page_in_the_language_of_the_query_is_judged_in_that_language(query: str) -> None:
     assert is_unrelated(query, page(FASHION_DE))
@@ -106,15 +112,28 @@ def test_a_word_of_the_address_counts_but_not_what_every_address_has() -> None:
         "eiffel tower height", [*page(FOOTBALL), Hit("https://eiffeltower.example/", "A", "B", "x")]
     )
     assert not is_unrelated(
-        "Москва", [*page(FOOTBALL), Hit("https://a.example/%D0%9C%D0%BE%D1%81%D0%BA%D0%B2%D0%B0", "", "", "x")]
+        "Москва",
+        [
+            *page(FOOTBALL),
+            Hit("https://a.example/%D0%9C%D0%BE%D1%81%D0%BA%D0%B2%D0%B0", "", "", "x"),
+        ],
     )
     assert is_unrelated("www nasa com", page(FOOTBALL, "www.sports.com"))
 
 
 def test_the_words_of_any_question_are_no_content() -> None:
-    rows = [Hit("https://a.example/", "What is the best way to do it", "How and when you should, and why.", "x")]
+    rows = [
+        Hit(
+            "https://a.example/",
+            "What is the best way to do it",
+            "How and when you should, and why.",
+            "x",
+        )
+    ]
     assert is_unrelated("what is the boiling point of ethanol", rows * FEWEST_ROWS)
-    assert not is_unrelated("what is the", page(FOOTBALL)), "a query of nothing else asks for just these"
+    assert not is_unrelated("what is the", page(FOOTBALL)), (
+        "a query of nothing else asks for just these"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +145,11 @@ def test_the_words_of_any_question_are_no_content() -> None:
         ("погода в Москве", FOOTBALL),
         ("東京タワーの高さ", FOOTBALL),
         ("python tutorial", ("教程 | 从零开始学习编程语言",) * 6),
-        ("python tutorial", ("Õpetus algajatele | Siin leiad juhised kuidas oma esimene programm ise kirjutada",) * 6),
+        (
+            "python tutorial",
+            ("Õpetus algajatele | Siin leiad juhised kuidas oma esimene programm ise kirjutada",)
+            * 6,
+        ),
     ],
 )
 def test_rows_in_another_language_or_script_never_count(query: str, rows: tuple[str, ...]) -> None:
@@ -148,6 +171,11 @@ def test_a_few_rows_are_left_to_the_caller() -> None:
 def test_the_work_grows_with_the_size_of_the_rows() -> None:
     for unit in ("abcde fghij ", "aaaaaaaa", "東京タワ", "x" * 50 + " ", "ก" * 9):
         assert (
-            too_much(lambda text: is_unrelated("zzzzzz yyyyyy", [Hit("https://a.example", text, text, "x")] * 5), unit)
+            too_much(
+                lambda text: is_unrelated(
+                    "zzzzzz yyyyyy", [Hit("https://a.example", text, text, "x")] * 5
+                ),
+                unit,
+            )
             is None
         )

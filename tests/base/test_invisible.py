@@ -60,7 +60,9 @@ def test_a_possible_hidden_message_is_removed_and_reported(hidden: str) -> None:
     assert smuggled
 
 
-@pytest.mark.parametrize("hidden", ["\u00ad", "\ufeff", "\u200b", "\u2060", "\u2066", "\u034f", "\x08", "\ue049"])
+@pytest.mark.parametrize(
+    "hidden", ["\u00ad", "\ufeff", "\u200b", "\u2060", "\u2066", "\u034f", "\x08", "\ue049"]
+)
 def test_harmless_invisible_characters_are_removed_without_a_report(hidden: str) -> None:
     assert strip_invisible_characters(f"be{hidden}fore") == ("before", False)
 
@@ -110,7 +112,9 @@ def test_cleaning_is_idempotent(text: str) -> None:
         ("https://a.example/caf%C3%A9?a=%2F", None),
     ],
 )
-def test_invisible_characters_are_removed_except_those_of_spelling(url: str, shown: str | None) -> None:
+def test_invisible_characters_are_removed_except_those_of_spelling(
+    url: str, shown: str | None
+) -> None:
     assert shown_url(url) == (shown if shown is not None else url)
 
 
@@ -137,13 +141,21 @@ def test_a_login_is_removed(url: str, shown: str | None) -> None:
 
 
 @given(
-    st.lists(st.sampled_from([*(f"%{byte:02X}" for byte in (0, 0x80, 0xE2, 0xAE, 0x8B, 0xF3, 0xA0)), "a", "\u202e"]))
+    st.lists(
+        st.sampled_from(
+            [*(f"%{byte:02X}" for byte in (0, 0x80, 0xE2, 0xAE, 0x8B, 0xF3, 0xA0)), "a", "\u202e"]
+        )
+    )
 )
 def test_removing_characters_creates_no_invisible_ones(parts: list[str]) -> None:
     shown = shown_url("https://a.example/" + "".join(parts))
     assert shown_url(shown) == shown
 
 
-@given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="%", exclude_categories=["Cc"])))
+@given(
+    st.text(
+        alphabet=st.characters(codec="ascii", exclude_characters="%", exclude_categories=["Cc"])
+    )
+)
 def test_a_plain_url_is_unchanged(path: str) -> None:
     assert shown_url(f"https://a.example/{path}") == f"https://a.example/{path}"

@@ -88,7 +88,9 @@ def test_vietnamese_words_that_differ_in_tone_alone_stay_apart() -> None:
         ("sv", "När byggdes den och vem betalade?", ["bygg", "den", "betal"]),
     ],
 )
-def test_function_words_of_a_question_do_not_count(language: str, question: str, terms: list[str]) -> None:
+def test_function_words_of_a_question_do_not_count(
+    language: str, question: str, terms: list[str]
+) -> None:
     assert query_terms(question, language) == terms
 
 
@@ -107,4 +109,9 @@ def test_a_question_of_one_character_is_answered(question: str, page: str) -> No
 
 
 def test_a_question_of_one_character_is_not_answered_by_a_page_without_it() -> None:
-    assert find_evidence("茶", [Document("", "岛上全年都会下雨。守塔人养了两只羊。")], 720, encode).sentences == ()
+    assert (
+        find_evidence(
+            "茶", [Document("", "岛上全年都会下雨。守塔人养了两只羊。")], 720, encode
+        ).sentences
+        == ()
+    )

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.base.markdown import as_user_text, blocks, code_blocks, plain, without_comments
+from websearch_gateway.base.markdown import (
+    as_user_text,
+    blocks,
+    code_blocks,
+    plain,
+    without_comments,
+)
 from websearch_gateway.evidence.chunks import chunk
 
 
@@ -32,11 +38,17 @@ def test_text_without_comments_is_unchanged(markdown: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["```", "~~~", "````", "``` a", "~~~ `", "`", "a", "| b", "- c", "  ", "\t", "\n", "\n"]))
+    st.lists(
+        st.sampled_from(
+            ["```", "~~~", "````", "``` a", "~~~ `", "`", "a", "| b", "- c", "  ", "\t", "\n", "\n"]
+        )
+    )
 )
 def test_code_blocks_are_the_blocks_of_the_kind_code(pieces: list[str]) -> None:
     text = "".join(pieces)
-    assert list(code_blocks(text)) == [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
+    assert list(code_blocks(text)) == [
+        (block.start, block.end) for block in blocks(text) if block.kind == "code"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +80,9 @@ def test_any_text_loses_its_headings_and_closes_its_fences(written: str) -> None
     assert kinds[-1] == "heading"
 
 
-@pytest.mark.parametrize(("line", "count"), [("4) was found", 1), ("2. This one", 1), ("1. Rope", 2), ("- Rope", 2)])
+@pytest.mark.parametrize(
+    ("line", "count"), [("4) was found", 1), ("2. This one", 1), ("1. Rope", 2), ("- Rope", 2)]
+)
 def test_only_the_number_one_begins_a_list_right_after_prose(line: str, count: int) -> None:
     assert len(list(blocks(f"The gas O\n{line}\n\n2. Anchor"))) == count + 1
 

@@ -30,7 +30,18 @@ def test_typography_is_folded(written: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["10\u00b2", "\u00bd cup", "\u2460", "\u210c \u211d", "x\u2082", "\ufdfa", "\u2122", "\u3392", "\u2167"]
+    "text",
+    [
+        "10\u00b2",
+        "\u00bd cup",
+        "\u2460",
+        "\u210c \u211d",
+        "x\u2082",
+        "\ufdfa",
+        "\u2122",
+        "\u3392",
+        "\u2167",
+    ],
 )
 def test_characters_whose_meaning_nfkc_would_change_stay(text: str) -> None:
     """NFKC makes 10² into 102 and one character of U+FDFA into eighteen."""
@@ -75,17 +86,24 @@ def test_joiners_stay_where_they_are_part_of_the_spelling(text: str) -> None:
     "character",
     ["\x00", "\x07", "\x1b", "\x7f", "\x9b", "\ud800", "\ufffe"],
 )
-def test_the_refusal_of_control_and_surrogate_characters_names_the_code_point(character: str) -> None:
+def test_the_refusal_of_control_and_surrogate_characters_names_the_code_point(
+    character: str,
+) -> None:
     with pytest.raises(SearchValidationError) as refused:
         normalise(f"secret plan {character}x")
     assert refused.value.details == {"field": "query", "codePoint": f"U+{ord(character):04X}"}
     assert "plan" not in refused.value.message
 
 
-@pytest.mark.parametrize("code", [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+@pytest.mark.parametrize(
+    "code", [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+)
 def test_marks_of_the_direction_of_text_are_removed(code: int) -> None:
     """Keyboards and address books put them around names in Arabic and Hebrew."""
-    assert normalise(f"who is {chr(code)}\u05d3\u05e0\u05d4{chr(code)}?") == "who is \u05d3\u05e0\u05d4?"
+    assert (
+        normalise(f"who is {chr(code)}\u05d3\u05e0\u05d4{chr(code)}?")
+        == "who is \u05d3\u05e0\u05d4?"
+    )
 
 
 @given(st.text())
@@ -102,10 +120,16 @@ def test_normalising_plain_text_changes_only_its_white_space(text: str) -> None:
     assert normalise(text) == " ".join(text.split())
 
 
-@example("\u0301\u200b\u094d\u200c")  # marks that change places once what stood between them is removed
+@example(
+    "\u0301\u200b\u094d\u200c"
+)  # marks that change places once what stood between them is removed
 @example("\u0301\u200c\u094d\u200c")
 @given(
-    st.text(st.sampled_from("ab\u0646\u0915\u094d\U0001f468\u200c\u200d\u200b\u0301\uff41\uff9e\u3164\ufe0f \u00a0"))
+    st.text(
+        st.sampled_from(
+            "ab\u0646\u0915\u094d\U0001f468\u200c\u200d\u200b\u0301\uff41\uff9e\u3164\ufe0f \u00a0"
+        )
+    )
 )
 def test_normalising_is_stable_among_joiners_marks_and_wide_letters(text: str) -> None:
     once = normalise(text)

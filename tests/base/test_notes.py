@@ -27,12 +27,16 @@ from websearch_gateway.models import SearchQuery
         ("PROVIDER", {"status": 404}, "unreadable"),
     ],
 )
-def test_every_failure_has_one_reason(code: str, details: dict[str, object] | None, expected: str) -> None:
+def test_every_failure_has_one_reason(
+    code: str, details: dict[str, object] | None, expected: str
+) -> None:
     assert reason(code, details) == expected
 
 
 def test_the_note_names_the_site_and_the_reason() -> None:
-    note = unreadable_note("FETCH", {"status": 404}, "example.com", "example.com answered with HTTP status 404.")
+    note = unreadable_note(
+        "FETCH", {"status": 404}, "example.com", "example.com answered with HTTP status 404."
+    )
     assert note == (
         "**This page of example.com could not be read: not found.** example.com answered with HTTP status 404. "
         "There is no page at this address (any more); look for its new address."
@@ -41,14 +45,19 @@ def test_the_note_names_the_site_and_the_reason() -> None:
 
 @pytest.mark.parametrize("why", sorted(REASONS))
 def test_every_reason_has_its_own_note(why: str) -> None:
-    notes = {unreadable_note("FETCH", {"reason": other}, "example.com", "It failed.") for other in REASONS}
+    notes = {
+        unreadable_note("FETCH", {"reason": other}, "example.com", "It failed.")
+        for other in REASONS
+    }
     assert unreadable_note("FETCH", {"reason": why}, "example.com", "It failed.") in notes
     assert len(notes) == len(REASONS)
 
 
 def test_a_host_cannot_write_markdown() -> None:
     assert "](" not in unreadable_note("TIMEOUT", None, "a](javascript:alert(1))", "")
-    assert unreadable_note("TIMEOUT", None, "", "").startswith("**This page could not be read: too slow.**")
+    assert unreadable_note("TIMEOUT", None, "", "").startswith(
+        "**This page could not be read: too slow.**"
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,12 +70,17 @@ def test_a_host_cannot_write_markdown() -> None:
         ),
         (
             SearchQuery(
-                "q", region="DE", language="de", exclude_domains=("a.example", "b.example", "c.example", "d.example")
+                "q",
+                region="DE",
+                language="de",
+                exclude_domains=("a.example", "b.example", "c.example", "d.example"),
             ),
             "Nothing was found with these filters: not a.example, b.example, c.example, ...; the region DE; the "
             "language de. Try other `excludeDomains`, no `region`, no `language`, or other words.",
         ),
     ],
 )
-def test_a_search_that_found_nothing_tells_its_filters_and_what_to_try(query: SearchQuery, told: str) -> None:
+def test_a_search_that_found_nothing_tells_its_filters_and_what_to_try(
+    query: SearchQuery, told: str
+) -> None:
     assert nothing_found(query, longer="more") == told

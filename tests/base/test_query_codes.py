@@ -5,14 +5,38 @@ from __future__ import annotations
 import pytest
 from babel import Locale
 
-from websearch_gateway.base.query import COUNTRIES, LANGUAGES, country_code, country_name, language_code
+from websearch_gateway.base.query import (
+    COUNTRIES,
+    LANGUAGES,
+    country_code,
+    country_name,
+    language_code,
+)
 
-NOT_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"}
+NOT_COUNTRIES = {
+    "AC",
+    "CP",
+    "CQ",
+    "DG",
+    "EA",
+    "EU",
+    "EZ",
+    "IC",
+    "QO",
+    "TA",
+    "UN",
+    "XA",
+    "XB",
+    "XK",
+    "ZZ",
+}
 """Two-letter codes of CLDR that ISO 3166-1 has reserved or left to users."""
 
 
 def test_the_country_codes_are_those_of_cldr() -> None:
-    assert {code for code in Locale("en").territories if len(code) == 2} - NOT_COUNTRIES == COUNTRIES
+    assert {
+        code for code in Locale("en").territories if len(code) == 2
+    } - NOT_COUNTRIES == COUNTRIES
 
 
 def test_the_names_are_those_of_cldr() -> None:
@@ -28,7 +52,14 @@ def test_cldr_knows_the_language_codes_except_a_few_deprecated_ones() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("Germany", "DE"), ("usa", "US"), ("de", "DE"), ("uk", "GB"), ("turkey", "TR"), ("Türkiye", "TR")],
+    [
+        ("Germany", "DE"),
+        ("usa", "US"),
+        ("de", "DE"),
+        ("uk", "GB"),
+        ("turkey", "TR"),
+        ("Türkiye", "TR"),
+    ],
 )
 def test_a_country_is_found_by_its_name_or_code(text: str, code: str) -> None:
     assert country_code(text) == code
@@ -51,8 +82,19 @@ def test_a_country_is_found_by_its_english_name(name: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        *[("German", "de"), ("EN", "en"), (" pt-BR ", "pt"), ("zh_Hans", "zh"), ("Farsi", "fa"), ("bokmål", "nb")],
-        *[("traditional  chinese", "zh"), ("Brazilian Portuguese", "pt"), ("Scottish Gaelic", "gd")],
+        *[
+            ("German", "de"),
+            ("EN", "en"),
+            (" pt-BR ", "pt"),
+            ("zh_Hans", "zh"),
+            ("Farsi", "fa"),
+            ("bokmål", "nb"),
+        ],
+        *[
+            ("traditional  chinese", "zh"),
+            ("Brazilian Portuguese", "pt"),
+            ("Scottish Gaelic", "gd"),
+        ],
     ],
 )
 def test_a_language_is_found_by_its_code_name_or_tag(text: str, code: str) -> None:

@@ -28,11 +28,15 @@ PAGE = [
 ]
 
 
-def found(query: str, similarities: list[float | None], weight: float = 0.3, most: int = 8) -> list[tuple[int, float]]:
+def found(
+    query: str, similarities: list[float | None], weight: float = 0.3, most: int = 8
+) -> list[tuple[int, float]]:
     return select(query_terms(query), PAGE, similarities, weight=weight, most=most)
 
 
-def test_a_passage_with_the_words_and_the_meaning_scores_near_one_and_one_with_neither_near_zero() -> None:
+def test_a_passage_with_the_words_and_the_meaning_scores_near_one_and_one_with_neither_near_zero() -> (
+    None
+):
     ranked = found("How tall is the Eiffel Tower?", [0.6, 0.3, 0.0, 0.1])
     assert ranked[0][0] == 0
     assert ranked[0][1] > 0.95
@@ -51,7 +55,9 @@ def test_a_paraphrase_without_a_common_word_is_found_by_its_meaning() -> None:
 
 
 def test_a_question_about_something_else_is_not_answered() -> None:
-    assert all(score < ANSWERS for _, score in found("Who discovered penicillin?", [0.1, 0.05, 0.1, 0.0]))
+    assert all(
+        score < ANSWERS for _, score in found("Who discovered penicillin?", [0.1, 0.05, 0.1, 0.0])
+    )
 
 
 @given(
@@ -83,7 +89,10 @@ def test_more_of_the_words_is_never_less_relevant(
 
 def test_adjacent_words_of_the_question_count_more_than_scattered_ones() -> None:
     filler = ["and"] * 60
-    near, far = ["old", "stone", "bridge", *filler], ["old", *filler[:30], "stone", *filler[:30], "bridge"]
+    near, far = (
+        ["old", "stone", "bridge", *filler],
+        ["old", *filler[:30], "stone", *filler[:30], "bridge"],
+    )
     rarity = dict.fromkeys(("old", "stone", "bridge"), 1.0)
     assert matches(["old", "stone", "bridge"], near, rarity) == Matches(1, 1, 1, 1)
     assert matches(["old", "stone", "bridge"], far, rarity) == Matches(1, 1 / 3, 2 / 3, 0)
@@ -106,7 +115,9 @@ def test_extreme_similarities_give_a_relevance_between_zero_and_one(similarity: 
     assert 0 <= relevance(Matches(1.0, 1.0, 1.0, 1.0), similarity) <= 1
 
 
-TEXTS = st.lists(st.sampled_from(("tower", "height", "the", "paris", "東京", "タワー")), max_size=12).map(" ".join)
+TEXTS = st.lists(
+    st.sampled_from(("tower", "height", "the", "paris", "東京", "タワー")), max_size=12
+).map(" ".join)
 
 
 def ranked(query: str, *texts: str) -> list[str]:
@@ -119,7 +130,9 @@ def scored(query: str, *passages: Passage) -> list[float]:
 
 
 def test_the_passage_with_more_of_the_question_comes_first() -> None:
-    assert ranked("height of the tower", "A tower.", "Nothing.", "The tower's height is 330 m.") == [
+    assert ranked(
+        "height of the tower", "A tower.", "Nothing.", "The tower's height is 330 m."
+    ) == [
         "The tower's height is 330 m.",
         "A tower.",
         "Nothing.",
@@ -139,7 +152,9 @@ def test_endings_accents_and_case_do_not_matter() -> None:
 
 
 def test_cjk_questions_find_cjk_passages() -> None:
-    assert ranked("東京タワーの高さ", "大阪城は有名です。", "東京タワーは333メートルです。")[0].startswith("東京")
+    assert ranked("東京タワーの高さ", "大阪城は有名です。", "東京タワーは333メートルです。")[
+        0
+    ].startswith("東京")
 
 
 def test_headings_count_as_text() -> None:

@@ -595,7 +595,9 @@ DISGUISED = {
 def route(query: str) -> str | None:
     text = normalise(query)
     reduced = matching_form(text)
-    return next((name for name, built_in in BUILT_IN_ROUTES.items() if built_in.asks(text, reduced)), None)
+    return next(
+        (name for name, built_in in BUILT_IN_ROUTES.items() if built_in.asks(text, reduced)), None
+    )
 
 
 @pytest.mark.parametrize("query", ASKS_FOR_PREDICTION_MARKET_DATA)
@@ -650,7 +652,9 @@ def test_an_ordinary_question_is_not_routed_to_a_server(query: str) -> None:
 
 
 @pytest.mark.parametrize(("query", "name"), DISGUISED.items())
-def test_case_spacing_width_and_invisible_letters_do_not_hide_a_subject(query: str, name: str) -> None:
+def test_case_spacing_width_and_invisible_letters_do_not_hide_a_subject(
+    query: str, name: str
+) -> None:
     assert route(query) == name
 
 
@@ -673,20 +677,35 @@ def test_a_pattern_of_the_operator_is_matched_on_the_query_itself_without_case()
     assert not route.asks("cafe-12 status", "cafe-12 status")
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+", "(?:a*)*b", r"(\w+\s?)*$", "((a|b+)c)*", "([ab]+x){2,}"])
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+", "(?:a*)*b", r"(\w+\s?)*$", "((a|b+)c)*", "([ab]+x){2,}"]
+)
 def test_a_nested_repetition_is_recognised(pattern: str) -> None:
     re.compile(pattern)
     assert repeats_a_repetition(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["a+b+", "(a+)?", r"(foo|bar)+", r"\(a+\)+", "[(a+)]+", r"jira[- ]?\d+", "(a+)b*"])
+@pytest.mark.parametrize(
+    "pattern", ["a+b+", "(a+)?", r"(foo|bar)+", r"\(a+\)+", "[(a+)]+", r"jira[- ]?\d+", "(a+)b*"]
+)
 def test_a_simple_repetition_is_allowed(pattern: str) -> None:
     re.compile(pattern)
     assert not repeats_a_repetition(pattern)
 
 
 @pytest.mark.parametrize(
-    "part", ["feed of ", "polymarket ", "latest ", "get a ", "how to ", "p ", "r s s ", "news ", "what polymarket "]
+    "part",
+    [
+        "feed of ",
+        "polymarket ",
+        "latest ",
+        "get a ",
+        "how to ",
+        "p ",
+        "r s s ",
+        "news ",
+        "what polymarket ",
+    ],
 )
 def test_no_query_takes_exponential_time(part: str) -> None:
     """An exponential pattern would not end within the limit that every test has."""

@@ -102,8 +102,14 @@ def test_another_address_stays_as_it_is(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "is_ad"),
     [
-        ("https://duckduckgo.com/y.js?ad_domain=shop.example&ad_provider=bingv7aa&u3=https%3A%2F%2Fwww.bing.com", True),
-        (f"https://duckduckgo.com/l/?uddg={quote('https://duckduckgo.com/y.js?ad_domain=s.example', safe='')}", True),
+        (
+            "https://duckduckgo.com/y.js?ad_domain=shop.example&ad_provider=bingv7aa&u3=https%3A%2F%2Fwww.bing.com",
+            True,
+        ),
+        (
+            f"https://duckduckgo.com/l/?uddg={quote('https://duckduckgo.com/y.js?ad_domain=s.example', safe='')}",
+            True,
+        ),
         ("https://www.bing.com/aclick?ld=e8&u=aHR0", True),
         ("https://www.google.com/aclk?sa=l&ai=D", True),
         ("https://www.googleadservices.com/pagead/aclk?sa=L", True),

@@ -13,7 +13,11 @@ from urllib.parse import quote
 import pytest
 
 from websearch_gateway.base.query import normalise
-from websearch_gateway.base.secrets import SHORTEST_CONFIGURED_SECRET, credential_kind, credential_kind_in_address
+from websearch_gateway.base.secrets import (
+    SHORTEST_CONFIGURED_SECRET,
+    credential_kind,
+    credential_kind_in_address,
+)
 
 _ALPHANUMERIC = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
@@ -51,8 +55,14 @@ CREDENTIALS = [
     ("Google search engine id", _some(17, _HEX) + ":" + _some(11)),
     ("AWS access key", "AKIA" + _some(16, _UPPER)),
     ("AWS access key", "ASIA" + _some(16, _UPPER)),
-    ("Slack token", "xoxb-" + _some(12, string.digits) + "-" + _some(12, string.digits) + "-" + _some(24)),
-    ("Slack webhook", "https://hooks.slack.com/services/T" + _some(8) + "/B" + _some(8) + "/" + _some(24)),
+    (
+        "Slack token",
+        "xoxb-" + _some(12, string.digits) + "-" + _some(12, string.digits) + "-" + _some(24),
+    ),
+    (
+        "Slack webhook",
+        "https://hooks.slack.com/services/T" + _some(8) + "/B" + _some(8) + "/" + _some(24),
+    ),
     ("Stripe key", "sk_" + "live_" + _some(24)),
     ("Hugging Face token", "hf_" + _some(34)),
     ("npm token", "npm_" + _some(36)),
@@ -70,7 +80,10 @@ CREDENTIALS = [
     ("key or token", f"{_some(40, _HEX)} is my api key"),
     ("key or token", f"Authorization: Bearer aB3{_some(40)}"),
     ("key or token", f"aws_secret_access_key=aB3{_some(37)}"),
-    ("Basic authorization header", "Basic " + base64.b64encode(f"user:{_some(12)}".encode()).decode()),
+    (
+        "Basic authorization header",
+        "Basic " + base64.b64encode(f"user:{_some(12)}".encode()).decode(),
+    ),
     ("token of a websearch-gateway", "wsg_" + _some(43)),
     ("Figma token", "figd_" + "7" + _some(39)),
     ("Mailgun key", "key-" + _some(32, _HEX)),
@@ -79,7 +92,10 @@ CREDENTIALS = [
     ("Square token", "EAAA" + "a1" + _some(58)),
     ("Doppler token", "dp.pt." + _some(43)),
     ("Doppler token", "dp.st.prd." + _some(43)),
-    ("Discord webhook", "https://discord.com/api/webhooks/" + _some(18, "123456789") + "/" + _some(68)),
+    (
+        "Discord webhook",
+        "https://discord.com/api/webhooks/" + _some(18, "123456789") + "/" + _some(68),
+    ),
     ("Okta token", "00" + "aB3" + _some(37)),
     ("Azure shared access signature", "sv=2022-11-02&sr=b&sig=aB3" + _some(36) + "%3D"),
     ("Langfuse key", "sk-lf-" + _uuid()),
@@ -99,7 +115,10 @@ CREDENTIALS = [
     ("New Relic key", "NRAK-" + _some(27, _UPPER)),
     ("Sentry token", "sntrys_" + _some(60)),
     ("Twilio key", "SK" + _some(32, _HEX)),
-    ("npm token", "//registry.example.org/:_authToken=" + "-".join(_some(n, _HEX) for n in (8, 4, 4, 4, 12))),
+    (
+        "npm token",
+        "//registry.example.org/:_authToken=" + "-".join(_some(n, _HEX) for n in (8, 4, 4, 4, 12)),
+    ),
     ("Mailchimp key", _some(32, _HEX) + "-us12"),
     ("Discord bot token", "M" + _some(23) + "." + _some(6) + "." + _some(27)),
     ("Azure storage key", "AccountKey=" + _some(86) + "=="),
@@ -172,7 +191,12 @@ def test_a_password_that_is_called_one_is_found(query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["what is the password of a router", "password: string in openapi", "the secret is out", "password=password"],
+    [
+        "what is the password of a router",
+        "password: string in openapi",
+        "the secret is out",
+        "password=password",
+    ],
 )
 def test_talk_about_passwords_is_not_a_password(query: str) -> None:
     assert credential_kind(normalise(query)) is None
@@ -199,8 +223,12 @@ def test_invisible_and_wide_letters_do_not_hide_a_key() -> None:
 
 DISGUISES: dict[str, Callable[[str], str]] = {
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
-    "base64 for URLs without padding": lambda key: base64.urlsafe_b64encode(key.encode()).decode().rstrip("="),
-    "base64 of a sentence": lambda key: base64.b64encode(f"the key is {key}, use it".encode()).decode(),
+    "base64 for URLs without padding": lambda key: (
+        base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+    ),
+    "base64 of a sentence": lambda key: base64.b64encode(
+        f"the key is {key}, use it".encode()
+    ).decode(),
     "base64 twice": lambda key: base64.b64encode(base64.b64encode(key.encode())).decode(),
     "base64 after other letters": lambda key: "x1" + base64.b64encode(key.encode()).decode(),
     "base64 in pieces": lambda key: " ".join(_parts(base64.b64encode(key.encode()).decode(), 8)),
@@ -251,7 +279,9 @@ def test_a_secret_of_this_gateway_in_another_form_is_found(disguise: str) -> Non
 def test_case_and_punctuation_do_not_hide_a_long_secret_of_this_gateway() -> None:
     for text in ("TR0UB4DOR 3 HORSE", "https://tr0ub4dor-3-horse.example.com/"):
         assert credential_kind(text, ("Tr0ub4dor&3-horse",)) is not None
-    assert credential_kind("the correct, horse battery", ("correct-horse-battery",)) is None, "these are words"
+    assert credential_kind("the correct, horse battery", ("correct-horse-battery",)) is None, (
+        "these are words"
+    )
 
 
 def test_a_card_needs_its_check_digit_and_a_usual_grouping() -> None:
@@ -278,10 +308,21 @@ def test_a_link_that_its_site_has_signed_may_be_read(link: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["sk-proj-" + _some(60), "tvly-" + _some(32), "AIza" + _some(35), "hf_" + _some(34), "wsg_" + _some(43)]
+    "key",
+    [
+        "sk-proj-" + _some(60),
+        "tvly-" + _some(32),
+        "AIza" + _some(35),
+        "hf_" + _some(34),
+        "wsg_" + _some(43),
+    ],
 )
 def test_an_address_with_the_key_of_a_vendor_may_not(key: str) -> None:
-    for url in (f"https://a.example/?k={key}", f"https://a.example/{key}/x", f"https://{key}.a.example/"):
+    for url in (
+        f"https://a.example/?k={key}",
+        f"https://a.example/{key}/x",
+        f"https://{key}.a.example/",
+    ):
         assert credential_kind_in_address(url) is not None
 
 
@@ -297,7 +338,9 @@ def test_a_short_configured_secret_does_not_refuse_ordinary_words() -> None:
     assert credential_kind(f"what is {short}x", (f"{short}x",)) is not None
 
 
-@pytest.mark.parametrize("text", [". " * 2_000, "a . " * 1_000], ids=["points", "letters and points"])
+@pytest.mark.parametrize(
+    "text", [". " * 2_000, "a . " * 1_000], ids=["points", "letters and points"]
+)
 def test_points_with_blanks_cost_little_more_than_letters_with_blanks(text: str) -> None:
     def seconds(text: str) -> float:
         began = time.process_time()

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.base.tokenization import estimate_tokens, fold, query_terms, tokens, tokens_of_each, words
+from websearch_gateway.base.tokenization import (
+    estimate_tokens,
+    fold,
+    query_terms,
+    tokens,
+    tokens_of_each,
+    words,
+)
 
 
 @pytest.mark.parametrize(

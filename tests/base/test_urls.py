@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.base.urls import canonical, find_urls, host, is_web_address, strip_trackers, with_scheme
+from websearch_gateway.base.urls import (
+    canonical,
+    find_urls,
+    host,
+    is_web_address,
+    strip_trackers,
+    with_scheme,
+)
 from websearch_gateway.models import LONGEST_URL
 
 
@@ -19,7 +26,10 @@ from websearch_gateway.models import LONGEST_URL
         ("https://a.example/ask?k=s&S=K", ["https://a.example/ask?k=s&S=K"]),
         ("出典:https://例え.example/塔。次", ["https://例え.example/塔"]),
         ("https://a.example/?utm_source=openaiを見る", ["https://a.example/?utm_source=openai"]),
-        ("**https://a.example/x** <https://b.example/>", ["https://a.example/x", "https://b.example/"]),
+        (
+            "**https://a.example/x** <https://b.example/>",
+            ["https://a.example/x", "https://b.example/"],
+        ),
         ("http://[::1]:80/x", ["http://[::1]:80/x"]),
         ("https:// http:/x ftp://a.example", []),
     ],
@@ -57,13 +67,21 @@ def test_different_pages_have_different_canonical_forms(one: str, other: str) ->
 
 
 def test_the_host_has_no_www_and_is_empty_for_an_invalid_url() -> None:
-    assert [host(url) for url in ("https://WWW.A.example:1/x", "http://[", "mailto:a@b.c")] == ["a.example", "", ""]
+    assert [host(url) for url in ("https://WWW.A.example:1/x", "http://[", "mailto:a@b.c")] == [
+        "a.example",
+        "",
+        "",
+    ]
 
 
 def test_an_address_that_is_too_long_is_not_looked_at() -> None:
     url = "https://a.example/#".ljust(LONGEST_URL + 1, "x")
     assert (host(url), is_web_address(url), canonical(url)) == ("", False, url)
-    assert (host(url[:-1]), is_web_address(url[:-1]), canonical(url[:-1])) == ("a.example", True, "https://a.example")
+    assert (host(url[:-1]), is_web_address(url[:-1]), canonical(url[:-1])) == (
+        "a.example",
+        True,
+        "https://a.example",
+    )
 
 
 @given(st.text())
@@ -84,7 +102,17 @@ def test_any_text_can_be_searched_for_urls(text: str) -> None:
         ("example.org", "https://example.org"),
         ("example.org:8443?q=1", "https://example.org:8443?q=1"),
         ("http://example.org/", "http://example.org/"),
-        *[(other, None) for other in ("", "tides", "/tides", "localhost:80/x", "mailto:a@b.example", "two words.org")],
+        *[
+            (other, None)
+            for other in (
+                "",
+                "tides",
+                "/tides",
+                "localhost:80/x",
+                "mailto:a@b.example",
+                "two words.org",
+            )
+        ],
     ],
 )
 def test_an_address_that_begins_with_its_host_gets_a_scheme(given: str, meant: str | None) -> None:
@@ -106,10 +134,16 @@ def test_an_address_that_begins_with_its_host_gets_a_scheme(given: str, meant: s
         ("https://a.example/x?UTM_Source=A&%75tm_id=7", "https://a.example/x"),
         ("https://a.example/x?ref=producthunt", "https://a.example/x"),
         ("https://a.example/x#?utm_source=openai", "https://a.example/x#?utm_source=openai"),
-        ("https://a.example/x?next=/y?utm_source=openai", "https://a.example/x?next=/y?utm_source=openai"),
+        (
+            "https://a.example/x?next=/y?utm_source=openai",
+            "https://a.example/x?next=/y?utm_source=openai",
+        ),
         ("https://a.example/x?", "https://a.example/x?"),
         ("https://a.example/x?q=utm_source&&b=%20+", "https://a.example/x?q=utm_source&&b=%20+"),
-        ("https://a.example/x?reference=1&utmost=2&source=3", "https://a.example/x?reference=1&utmost=2&source=3"),
+        (
+            "https://a.example/x?reference=1&utmost=2&source=3",
+            "https://a.example/x?reference=1&utmost=2&source=3",
+        ),
         ("no url", "no url"),
     ],
 )
@@ -118,10 +152,21 @@ def test_only_trackers_are_removed(url: str, clean: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["github.com", "api.github.com", "gitlab.com", "gitlab.gnome.org", "git.kernel.example", "codeberg.org"]
+    "host",
+    [
+        "github.com",
+        "api.github.com",
+        "gitlab.com",
+        "gitlab.gnome.org",
+        "git.kernel.example",
+        "codeberg.org",
+    ],
 )
 def test_on_code_hosts_ref_names_a_branch_and_stays(host: str) -> None:
-    assert strip_trackers(f"https://{host}/a?ref=main&utm_source=openai") == f"https://{host}/a?ref=main"
+    assert (
+        strip_trackers(f"https://{host}/a?ref=main&utm_source=openai")
+        == f"https://{host}/a?ref=main"
+    )
 
 
 @pytest.mark.parametrize("host", ["digit.example", "a.example/github.com/x", "legit.example"])
@@ -129,14 +174,18 @@ def test_other_hosts_do_not_count_as_code_hosts(host: str) -> None:
     assert strip_trackers(f"https://{host}/?ref=main") == f"https://{host}/"
 
 
-names = st.sampled_from(("gclid", "_ga", "ref", "S_CID", "wt_mc", "utm_x", "id", "q", "page", "", "référence"))
+names = st.sampled_from(
+    ("gclid", "_ga", "ref", "S_CID", "wt_mc", "utm_x", "id", "q", "page", "", "référence")
+)
 
 
 @given(
     st.lists(st.tuples(names, st.none() | st.text("aé/%2+:", max_size=4)), max_size=6),
     st.sampled_from(("", "#f", "#?ref=1")),
 )
-def test_stripping_keeps_the_order_and_values_of_the_rest(parameters: list[tuple[str, str | None]], end: str) -> None:
+def test_stripping_keeps_the_order_and_values_of_the_rest(
+    parameters: list[tuple[str, str | None]], end: str
+) -> None:
     query = "&".join(name if value is None else f"{name}={value}" for name, value in parameters)
     clean = strip_trackers(f"https://a.example/x?{query}{end}")
     kept = [(n, v or "") for n, v in parameters if n in ("id", "q", "page", "référence")]

@@ -29,9 +29,15 @@ def allowed(rules: str, path: str = "/a") -> bool:
         ("User-agent: websearch\nDisallow: /a", True),
         ("User-agent: other\nUser-agent: websearch-gateway\nDisallow: /a", False),
         ("User-agent: other\nDisallow: /a", True),
-        ("User-agent: websearch-gateway\nCrawl-delay: 5\nSitemap: /x\nNonsense: y\nDisallow: /a", False),
+        (
+            "User-agent: websearch-gateway\nCrawl-delay: 5\nSitemap: /x\nNonsense: y\nDisallow: /a",
+            False,
+        ),
         ("User-agent: websearch-gateway\nNonsense: y\nUser-agent: *\nDisallow: /a", False),
-        ("User-agent: websearch-gateway\nDisallow: /b\n\nUser-agent: websearch-gateway\nDisallow: /a", False),
+        (
+            "User-agent: websearch-gateway\nDisallow: /b\n\nUser-agent: websearch-gateway\nDisallow: /a",
+            False,
+        ),
         ("Disallow: /a", True),
         ("\ufeffUser-agent: * # all\r\nDisallow: /a # this", False),
         ("user agent: *\ndissallow: /a", False),
@@ -51,7 +57,9 @@ def test_a_rule_applies_to_every_spelling_of_a_url(path: str) -> None:
 
 
 @given(st.text().filter(lambda text: "allow" not in text.lower()), st.text())
-def test_text_that_is_no_rule_forbids_nothing_and_hides_no_rule_after_it(text: str, path: str) -> None:
+def test_text_that_is_no_rule_forbids_nothing_and_hides_no_rule_after_it(
+    text: str, path: str
+) -> None:
     assert allowed(text, f"/{path}")
     assert not allowed(f"{text}\n\nUser-agent: {US}\nDisallow: /", f"/{path}")
 
@@ -67,7 +75,9 @@ def test_text_that_is_no_rule_forbids_nothing_and_hides_no_rule_after_it(text: s
     ),
     st.sampled_from(["/", "/a", "/a/b", "/x/c", "/b"]),
 )
-def test_the_extracted_rules_allow_the_same_urls_as_the_whole_text(lines: list[str], path: str) -> None:
+def test_the_extracted_rules_allow_the_same_urls_as_the_whole_text(
+    lines: list[str], path: str
+) -> None:
     whole = "\n".join(lines)
     picked = rules_for(whole, US)
     assert allowed(picked, path) is Protego.parse(whole).can_fetch(SITE + path, US)
@@ -78,16 +88,26 @@ def test_the_extracted_rules_allow_the_same_urls_as_the_whole_text(lines: list[s
     ("rules", "expected"),
     [
         ("User-agent: *\nDisallow: /", "user-agent: *\nDisallow: /"),
-        ("User-agent: *\nDisallow: /\nUser-agent: websearch-gateway\nDisallow: /a", "user-agent: *\nDisallow: /a"),
+        (
+            "User-agent: *\nDisallow: /\nUser-agent: websearch-gateway\nDisallow: /a",
+            "user-agent: *\nDisallow: /a",
+        ),
         ("User-agent: bot\nDisallow: /" * 1_000, ""),
-        ("User-agent: websearch-gateway\nallowance: x\nUser-agent: *\nDisallow: /", "user-agent: *\nDisallow: /"),
+        (
+            "User-agent: websearch-gateway\nallowance: x\nUser-agent: *\nDisallow: /",
+            "user-agent: *\nDisallow: /",
+        ),
     ],
 )
 def test_only_the_rules_for_our_crawler_are_extracted(rules: str, expected: str) -> None:
     assert rules_for(rules, US) == expected
 
 
-@given(st.lists(st.sampled_from(["User-agent: bot{}", "Disallow: /{}", "Allow: /{}", "{}"]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(["User-agent: bot{}", "Disallow: /{}", "Allow: /{}", "{}"]), max_size=30
+    )
+)
 def test_rules_for_other_crawlers_do_not_apply(lines: list[str]) -> None:
     text = "\n".join(line.format(number) for number, line in enumerate(lines))
     assert allowed(f"User-agent: elsewhere\n{text}")
@@ -108,7 +128,10 @@ def test_many_crawlers_with_many_rules_take_linear_space() -> None:
 @pytest.mark.parametrize(
     ("robots", "expected"),
     [
-        ("User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /", "Content-Signal: ai-input=no"),
+        (
+            "User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /",
+            "Content-Signal: ai-input=no",
+        ),
         ("User-agent: *\nContent-Usage: search=n", "Content-Usage: search=n"),
         ("User-agent: *\nContent-Usage: / search=n", "Content-Usage: search=n"),
         ("User-agent: *\nContent-Usage: /private/ search=n", ""),

@@ -124,7 +124,10 @@ SAME = [
     ("read csv file with pandas", "pandas read a csv file"),
     ("why can't i log in", "why can not i log in"),
     ("population of 1.5 million people", "population of 1,500,000 people"),
-    ("could you tell me what the symptoms of measles are, please?", "what the symptoms of measles are"),
+    (
+        "could you tell me what the symptoms of measles are, please?",
+        "what the symptoms of measles are",
+    ),
     ("what is the best way to learn a language", "how can I learn a language"),
     ("inflation rate in the US in March 2023", "us inflation rate march 2023"),
     ("What's the U.S. GDP?", "what is the usa gdp"),
@@ -196,7 +199,10 @@ def test_the_comparison_is_symmetric(a: list[str], b: list[str]) -> None:
     assert same(" ".join(a), " ".join(b)) == same(" ".join(b), " ".join(a))
 
 
-@given(st.permutations(["python", "install", "cats", "of", "best", "vs", "2026", "without nuts"]), st.data())
+@given(
+    st.permutations(["python", "install", "cats", "of", "best", "vs", "2026", "without nuts"]),
+    st.data(),
+)
 def test_questions_that_are_the_same_share_a_key(words: list[str], data: st.DataObject) -> None:
     """The cache reads only what lies under the key."""
     count = data.draw(st.integers(1, len(words)))
@@ -219,7 +225,10 @@ def test_a_question_with_words_is_the_same_as_itself(words: list[str]) -> None:
     assert wording.is_same(wording) == bool(wording.words)
 
 
-@given(st.lists(WORDS, max_size=7), st.sampled_from(["not", "without", "never", "7", "v2.1", "zebra", "who", "should"]))
+@given(
+    st.lists(WORDS, max_size=7),
+    st.sampled_from(["not", "without", "never", "7", "v2.1", "zebra", "who", "should"]),
+)
 def test_a_word_that_matters_makes_another_question(words: list[str], more: str) -> None:
     question = ["weather", "in", "oslo", *words]
     assert not same(" ".join(question), " ".join([*question, more, "tigers"]))
@@ -231,7 +240,10 @@ _TOKENS = (
 )
 
 
-@given(st.lists(st.sampled_from(sorted(_TOKENS.split())) | st.text(max_size=8), max_size=40), st.sampled_from(" ,"))
+@given(
+    st.lists(st.sampled_from(sorted(_TOKENS.split())) | st.text(max_size=8), max_size=40),
+    st.sampled_from(" ,"),
+)
 @settings(max_examples=100)
 def test_any_text_can_be_read(tokens: list[str], between: str) -> None:
     wording = Wording.of(between.join(tokens))

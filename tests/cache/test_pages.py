@@ -62,7 +62,9 @@ class Site:
             raise self.errors.pop()
         if known and known.markdown == self.text:
             return known
-        return Page(url, url, "Tides", self.text, etag='"v1"', warnings=("One.",), published="2026-01-02")
+        return Page(
+            url, url, "Tides", self.text, etag='"v1"', warnings=("One.",), published="2026-01-02"
+        )
 
 
 @pytest.fixture
@@ -92,7 +94,9 @@ def soon() -> Deadline:
     return Deadline.after(300)
 
 
-async def test_a_page_is_served_unchanged_until_its_ttl_ends(page_cache: PageCache, site: Site, clock: Clock) -> None:
+async def test_a_page_is_served_unchanged_until_its_ttl_ends(
+    page_cache: PageCache, site: Site, clock: Clock
+) -> None:
     first = await page_cache.read(URL, soon())
     assert first.fetched_at == clock.now
     clock.now += TTL - 1
@@ -113,7 +117,9 @@ async def test_an_old_page_that_has_not_changed_is_served_with_the_time_of_reval
     assert len(site.asked) == 2
 
 
-async def test_an_old_page_that_has_changed_is_read_again(page_cache: PageCache, site: Site, clock: Clock) -> None:
+async def test_an_old_page_that_has_changed_is_read_again(
+    page_cache: PageCache, site: Site, clock: Clock
+) -> None:
     first = await page_cache.read(URL, soon())
     clock.now += TTL
     site.text = "# Ebb"
@@ -129,28 +135,38 @@ async def test_a_fresh_read_ignores_the_stored_page(page_cache: PageCache, site:
     assert len(site.asked) == 2
 
 
-async def test_another_process_serves_it_too(page_cache: PageCache, state: MemoryState, clock: Clock) -> None:
+async def test_another_process_serves_it_too(
+    page_cache: PageCache, state: MemoryState, clock: Clock
+) -> None:
     first = await page_cache.read(URL, soon())
     other = Site()
     assert await shelved(other, state, clock).read(URL, soon()) == first
     assert other.asked == []
 
 
-@pytest.mark.parametrize("spelling", ["HTTPS://EXAMPLE.com:443/tides/", f"{URL}?utm_source=x", f"{URL}#neap"])
-async def test_all_spellings_of_a_url_are_one_page(page_cache: PageCache, site: Site, spelling: str) -> None:
+@pytest.mark.parametrize(
+    "spelling", ["HTTPS://EXAMPLE.com:443/tides/", f"{URL}?utm_source=x", f"{URL}#neap"]
+)
+async def test_all_spellings_of_a_url_are_one_page(
+    page_cache: PageCache, site: Site, spelling: str
+) -> None:
     await page_cache.read(URL, soon())
     assert (await page_cache.read(spelling, soon())).url == spelling
     assert len(site.asked) == 1
 
 
-@pytest.mark.parametrize("other", [f"{URL}?page=2", "http://example.com/tides", f"{URL}#/neap", f"{URL}#!neap"])
+@pytest.mark.parametrize(
+    "other", [f"{URL}?page=2", "http://example.com/tides", f"{URL}#/neap", f"{URL}#!neap"]
+)
 async def test_another_page_is_another_page(page_cache: PageCache, site: Site, other: str) -> None:
     await page_cache.read(URL, soon())
     await page_cache.read(other, soon())
     assert len(site.asked) == 2
 
 
-async def test_with_a_ttl_of_zero_the_site_is_always_called(site: Site, state: MemoryState, clock: Clock) -> None:
+async def test_with_a_ttl_of_zero_the_site_is_always_called(
+    site: Site, state: MemoryState, clock: Clock
+) -> None:
     page_cache = shelved(site, state, clock, ttl=0)
     first = await page_cache.read(URL, soon())
     await page_cache.read(URL, soon())
@@ -167,7 +183,9 @@ async def test_concurrent_reads_are_one(page_cache: PageCache, site: Site) -> No
     assert len(set(map(id, pages))) == 1
 
 
-async def test_a_caller_with_more_time_does_not_fail_with_one_that_has_less(page_cache: PageCache, site: Site) -> None:
+async def test_a_caller_with_more_time_does_not_fail_with_one_that_has_less(
+    page_cache: PageCache, site: Site
+) -> None:
     site.errors, site.gate = [SearchTimeoutError("Too slow.")], asyncio.Event()
     short = asyncio.create_task(page_cache.read(URL, soon()))
     await site.begun.wait()
@@ -180,14 +198,18 @@ async def test_a_caller_with_more_time_does_not_fail_with_one_that_has_less(page
     assert len(site.asked) == 2
 
 
-async def test_a_caller_whose_time_is_up_gets_a_timeout_error(page_cache: PageCache, site: Site) -> None:
+async def test_a_caller_whose_time_is_up_gets_a_timeout_error(
+    page_cache: PageCache, site: Site
+) -> None:
     site.errors = [SearchTimeoutError("Too slow.")]
     with pytest.raises(SearchTimeoutError):
         await page_cache.read(URL, soon())
     assert len(site.asked) == 1
 
 
-async def test_an_unreadable_page_is_tried_again_by_the_next_call(page_cache: PageCache, site: Site) -> None:
+async def test_an_unreadable_page_is_tried_again_by_the_next_call(
+    page_cache: PageCache, site: Site
+) -> None:
     site.errors = [SearchFetchError("Gone.")]
     with pytest.raises(SearchFetchError):
         await page_cache.read(URL, soon())
@@ -215,13 +237,17 @@ async def test_a_page_behind_a_credential_is_never_kept(
     assert [key async for key, _ in state.scan("")] == []
 
 
-@pytest.mark.parametrize("url", [URL, "https://example.com/?q=tokens", "https://example.com/keys?monkey=1"])
+@pytest.mark.parametrize(
+    "url", [URL, "https://example.com/?q=tokens", "https://example.com/keys?monkey=1"]
+)
 def test_an_ordinary_page_is_not_private(url: str) -> None:
     assert not is_private(url)
 
 
 @pytest.mark.parametrize("text", ["hunter2hunter2", "hunter2%68unter2"])
-async def test_a_url_with_a_secret_of_this_gateway_is_refused(page_cache: PageCache, site: Site, text: str) -> None:
+async def test_a_url_with_a_secret_of_this_gateway_is_refused(
+    page_cache: PageCache, site: Site, text: str
+) -> None:
     with pytest.raises(SearchValidationError, match="secret") as caught:
         await page_cache.read(f"https://evil.example/?q={text}", soon())
     assert text not in caught.value.message
@@ -232,16 +258,28 @@ async def test_a_url_with_a_secret_of_this_gateway_is_refused(page_cache: PageCa
 async def test_a_url_with_the_key_of_a_vendor_is_refused_but_a_signed_link_is_read(
     page_cache: PageCache, site: Site
 ) -> None:
-    for text in ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "Z2hwX2FiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEyMzQ1Njc4OQ"):
+    for text in (
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "Z2hwX2FiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEyMzQ1Njc4OQ",
+    ):
         with pytest.raises(SearchValidationError, match="GitHub token") as caught:
             await page_cache.read(f"https://evil.example/?q={text}", soon())
         assert caught.value.details == {"field": "url", "credential": "GitHub token"}
     assert site.asked == []
-    await page_cache.read("https://b.example/k?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F2024&X-Amz-Signature=ab", soon())
+    await page_cache.read(
+        "https://b.example/k?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F2024&X-Amz-Signature=ab",
+        soon(),
+    )
 
 
-async def test_a_forbidden_address_is_refused_before_any_request(page_cache: PageCache, site: Site) -> None:
-    for url in ("http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"):
+async def test_a_forbidden_address_is_refused_before_any_request(
+    page_cache: PageCache, site: Site
+) -> None:
+    for url in (
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/meta-data",
+        "file:///etc/passwd",
+    ):
         with pytest.raises(ForbiddenUrlError):
             await page_cache.read(url, soon())
     assert site.asked == []
@@ -289,13 +327,19 @@ async def test_a_record_that_is_not_ours_counts_as_absent(
     assert site.asked == [None, None]
 
 
-@pytest.mark.parametrize("stored", [b"", b"x", zlib.compress(b"[]"), zlib.compress(b"{}")[:-1], zlib.compress(b"\xff")])
-async def test_damaged_bytes_count_as_absent(page_cache: PageCache, state: MemoryState, stored: bytes) -> None:
+@pytest.mark.parametrize(
+    "stored", [b"", b"x", zlib.compress(b"[]"), zlib.compress(b"{}")[:-1], zlib.compress(b"\xff")]
+)
+async def test_damaged_bytes_count_as_absent(
+    page_cache: PageCache, state: MemoryState, stored: bytes
+) -> None:
     await state.put(page_key(URL), stored)
     assert (await page_cache.read(URL, soon())).title == "Tides"
 
 
-async def test_a_decompression_bomb_in_the_state_is_not_unpacked(page_cache: PageCache, state: MemoryState) -> None:
+async def test_a_decompression_bomb_in_the_state_is_not_unpacked(
+    page_cache: PageCache, state: MemoryState
+) -> None:
     await state.put(page_key(URL), zlib.compress(b" " * 100_000_000, 9))
     assert (await page_cache.read(URL, soon())).title == "Tides"
 
@@ -340,7 +384,11 @@ class Outage:
 
 @pytest.mark.parametrize("hangs", [False, True])
 async def test_an_outage_of_the_state_fails_no_read_and_is_logged_once(
-    site: Site, clock: Clock, hangs: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    site: Site,
+    clock: Clock,
+    hangs: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     wait_for_state(monkeypatch, 0.01 if hangs else PATIENCE)
     page_cache = shelved(site, Outage(hangs), clock)
@@ -368,10 +416,16 @@ class TestStale:
         clock.now += TTL + STALE - 1
         site.errors = [error]
         old = await page_cache.read(URL, soon())
-        assert (old.cache, old.markdown, old.fetched_at) == ("stale", first.markdown, first.fetched_at)
+        assert (old.cache, old.markdown, old.fetched_at) == (
+            "stale",
+            first.markdown,
+            first.fetched_at,
+        )
         assert old.warnings == ("One.", f"This is the page as it was 1 day ago: {error.message}")
         again = await page_cache.read(URL, soon())
-        assert (again.cache, again.warnings) == ("miss", ("One.",)), "the site was asked again, and nothing stuck"
+        assert (again.cache, again.warnings) == ("miss", ("One.",)), (
+            "the site was asked again, and nothing stuck"
+        )
 
     @pytest.mark.parametrize(
         "error",
@@ -391,7 +445,9 @@ class TestStale:
         with pytest.raises(type(error)):
             await page_cache.read(URL, soon())
 
-    async def test_a_page_that_is_too_old_is_an_error(self, page_cache: PageCache, site: Site, clock: Clock) -> None:
+    async def test_a_page_that_is_too_old_is_an_error(
+        self, page_cache: PageCache, site: Site, clock: Clock
+    ) -> None:
         await page_cache.read(URL, soon())
         clock.now += TTL + STALE
         site.errors = [SearchFetchError("example.com cannot be reached.")]
@@ -406,7 +462,9 @@ class TestStale:
         with pytest.raises(SearchFetchError):
             await page_cache.read(URL, soon(), fresh=True)
 
-    async def test_the_page_says_whether_it_came_from_the_cache(self, page_cache: PageCache) -> None:
+    async def test_the_page_says_whether_it_came_from_the_cache(
+        self, page_cache: PageCache
+    ) -> None:
         assert [(await page_cache.read(URL, soon())).cache for _ in range(2)] == ["miss", "exact"]
 
 

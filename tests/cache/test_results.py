@@ -24,12 +24,22 @@ from websearch_gateway.cache.results import (
 )
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse, Usage, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    ErrorInfo,
+    FallbackInfo,
+    SearchResponse,
+    Usage,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 
 QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
-RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
+RECALLED = Served(
+    ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}),
+    saved_usd=0.0105,
+)
 CHANGES = {"text": "how tall is the eiffel tower", **OTHER_PARAMETERS}
 LIFETIMES = Lifetimes(300, 300, 0)
 
@@ -58,7 +68,9 @@ async def test_another_process_finds_it_in_the_state(cache, other_process, state
     await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
     assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED
     await state.delete(cache.key(QUERY, STORED_ANSWER_ME))
-    assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED, "once read, it is remembered"
+    assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED, (
+        "once read, it is remembered"
+    )
 
 
 def test_upper_and_lower_case_are_the_same_question(cache):
@@ -69,7 +81,10 @@ def test_upper_and_lower_case_are_the_same_question(cache):
 def test_every_parameter_makes_another_question(cache):
     asked = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
     assert set(CHANGES) == asked, "a new field wants a line here"
-    keys = {cache.key(dataclasses.replace(QUERY, **{name: value}), STORED_ANSWER_ME) for name, value in CHANGES.items()}
+    keys = {
+        cache.key(dataclasses.replace(QUERY, **{name: value}), STORED_ANSWER_ME)
+        for name, value in CHANGES.items()
+    }
     assert len(keys | {cache.key(QUERY, STORED_ANSWER_ME)}) == len(CHANGES) + 1
 
 
@@ -89,17 +104,25 @@ async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache)
 
 
 class TestAge:
-    @pytest.mark.parametrize(("freshness_hours", "seconds"), [(None, 300), (168, 300), (1, 300), (24, 300)])
-    async def test_an_answer_is_served_for_its_ttl(self, cache, other_process, clock, freshness_hours, seconds):
+    @pytest.mark.parametrize(
+        ("freshness_hours", "seconds"), [(None, 300), (168, 300), (1, 300), (24, 300)]
+    )
+    async def test_an_answer_is_served_for_its_ttl(
+        self, cache, other_process, clock, freshness_hours, seconds
+    ):
         query = dataclasses.replace(QUERY, freshness_hours=freshness_hours)
         await cache.put(query, STORED_ANSWER_ME, ANSWER)
         clock.now += seconds - 1
         assert await other_process.get(query, STORED_ANSWER_ME)
         clock.now += 1
         assert await cache.get(query, STORED_ANSWER_ME) is None
-        assert await other_process.get(query, STORED_ANSWER_ME) is None, "reading must not make it younger"
+        assert await other_process.get(query, STORED_ANSWER_ME) is None, (
+            "reading must not make it younger"
+        )
 
-    async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(self, state, clock):
+    async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(
+        self, state, clock
+    ):
         cache = ResultCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
         query = dataclasses.replace(QUERY, freshness_hours=1)
         await cache.put(query, STORED_ANSWER_ME, ANSWER)
@@ -115,7 +138,9 @@ class TestAge:
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         assert await off.get(QUERY, STORED_ANSWER_ME) is None
 
-    async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
+    async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(
+        self, cache, state, clock
+    ):
         """Its writer had another setting, or was not a gateway."""
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         shorter = ResultCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
@@ -132,7 +157,10 @@ class TestStopgap:
     @pytest.fixture
     def caches(self, state, clock):
         """Two processes over one state, whose answers are fresh for an hour and then stale for a day."""
-        return [ResultCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
+        return [
+            ResultCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock)
+            for _ in range(2)
+        ]
 
     async def test_an_expired_full_answer_outlives_it(self, caches, clock):
         writer, _ = caches
@@ -185,7 +213,8 @@ class TestTrust:
             ANSWER.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
             ANSWER.model_copy(update={"citations": ()}),
             SearchResponse(
-                provider="duckduckgo-raw-search", fallback=FallbackInfo(from_="openai", reason="TIMEOUT: slow")
+                provider="duckduckgo-raw-search",
+                fallback=FallbackInfo(from_="openai", reason="TIMEOUT: slow"),
             ),
         ],
     )
@@ -215,14 +244,18 @@ class TestTrust:
             lambda row: json.dumps({**row, "response": {**row["response"], "text": 5}}).encode(),
             lambda row: json.dumps(row).replace('"endIndex": 17', '"endIndex": 18').encode(),
             lambda row: json.dumps(row).replace('"startIndex": 0', '"startIndex": -1').encode(),
-            lambda row: json.dumps(row).replace("https://toureiffel.paris/", "javascript:alert(1)").encode(),
+            lambda row: (
+                json.dumps(row).replace("https://toureiffel.paris/", "javascript:alert(1)").encode()
+            ),
         ],
     )
     async def test_a_row_that_is_not_ours_is_a_miss(self, cache, other_process, state, change):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         key = cache.key(QUERY, STORED_ANSWER_ME)
         row = json.loads(await state.get(key))
-        assert json.dumps(row) != change(row).decode(errors="replace"), "the change must change something"
+        assert json.dumps(row) != change(row).decode(errors="replace"), (
+            "the change must change something"
+        )
         await state.put(key, change(row))
         assert await other_process.get(QUERY, STORED_ANSWER_ME) is None
 
@@ -263,7 +296,9 @@ async def leave_out(*_):
 
 
 @pytest.mark.parametrize("put", [refuse, leave_out])
-async def test_a_result_that_the_state_did_not_take_lives_in_memory_for_its_time(state, clock, monkeypatch, put):
+async def test_a_result_that_the_state_did_not_take_lives_in_memory_for_its_time(
+    state, clock, monkeypatch, put
+):
     monkeypatch.setattr(MemoryState, "put", put)
     cache = ResultCache(state, ANSWERS, Lifetimes(300, 300, 3600), clock=clock)
     large = ANSWER.model_copy(update={"text": ANSWER.text + "." * 900_000})
@@ -275,7 +310,9 @@ async def test_a_result_that_the_state_did_not_take_lives_in_memory_for_its_time
     assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.cache == "stale"
 
 
-async def test_a_result_read_while_the_cache_is_cleared_is_not_kept(cache, other_process, monkeypatch):
+async def test_a_result_read_while_the_cache_is_cleared_is_not_kept(
+    cache, other_process, monkeypatch
+):
     """It was read before the state removed it, so it may be served once."""
     await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
     fetch = MemoryState.get
@@ -301,7 +338,9 @@ class TestStale:
     def other_process(self, state, clock):
         return ResultCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
 
-    async def test_an_expired_answer_may_replace_an_error_for_a_day(self, cache, other_process, clock):
+    async def test_an_expired_answer_may_replace_an_error_for_a_day(
+        self, cache, other_process, clock
+    ):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         clock.now += 3600 + 86_399
         for process in (cache, other_process):
@@ -333,7 +372,9 @@ class TestStale:
         clock.now += 1
         assert await cache.get(query, STORED_ANSWER_ME) is None
         assert await cache.stale(query, STORED_ANSWER_ME) is None
-        assert await state.get(cache.key(query, STORED_ANSWER_ME)) is None, "it must not even be kept"
+        assert await state.get(cache.key(query, STORED_ANSWER_ME)) is None, (
+            "it must not even be kept"
+        )
 
     async def test_a_row_older_than_this_operator_allows_is_not_served(self, cache, state, clock):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
@@ -343,7 +384,9 @@ class TestStale:
         clock.now += 1
         assert await strict.stale(QUERY, STORED_ANSWER_ME) is None
 
-    async def test_a_cleared_answer_never_replaces_an_error(self, cache, other_process, state, clock):
+    async def test_a_cleared_answer_never_replaces_an_error(
+        self, cache, other_process, state, clock
+    ):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         await state.delete(cache.key(QUERY, STORED_ANSWER_ME))
         clock.now += 3600
@@ -365,7 +408,13 @@ ONE_LIFETIME = Lifetimes(ttl=300, long_ttl=3_600, stale_if_error=86_400)
 
 
 @pytest.mark.parametrize(
-    "change", [{"text": "bitcoin price"}, {"text": "laws of 2026"}, {"freshness_hours": 8_760}, {"topic": "news"}]
+    "change",
+    [
+        {"text": "bitcoin price"},
+        {"text": "laws of 2026"},
+        {"freshness_hours": 8_760},
+        {"topic": "news"},
+    ],
 )
 def test_a_changing_subject_is_fresh_for_a_short_time_and_never_stale(change: dict) -> None:
     query = replace(LASTING, **change)
@@ -409,9 +458,13 @@ def test_questions_with_changing_answers_are_timely(text: str, timely: bool) -> 
 
 
 WEB_QUERY = SearchQuery("tides", max_results=3)
-RESULT = WebResult(title="T", link="https://a.example/", page_content="text", provider="brave", relevance_score=0.5)
+RESULT = WebResult(
+    title="T", link="https://a.example/", page_content="text", provider="brave", relevance_score=0.5
+)
 RESPONSE = WebSearchResponse(results=(RESULT,), cost_usd=0.005, warnings=("one",))
-RECALLED_RESULTS = Served(RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005)
+RECALLED_RESULTS = Served(
+    RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005
+)
 ME = Caller("me")
 
 
@@ -433,7 +486,9 @@ async def test_results_are_served_for_their_ttl_and_a_stopgap_for_a_minute(
     clock.now += seconds - 1
     aged = RECALLED_RESULTS.response.model_copy(update={"age_seconds": seconds - 1})
     expected = Served(aged, RECALLED_RESULTS.saved_usd, age_seconds=seconds - 1)
-    assert await web_cache.get(WEB_QUERY, ME) == await other_web_process.get(WEB_QUERY, ME) == expected
+    assert (
+        await web_cache.get(WEB_QUERY, ME) == await other_web_process.get(WEB_QUERY, ME) == expected
+    )
     clock.now += 1
     assert await web_cache.get(WEB_QUERY, ME) is None
     assert await other_web_process.get(WEB_QUERY, ME) is None
@@ -449,7 +504,9 @@ async def test_a_ttl_of_zero_turns_it_off(web_cache, state):
 
 def test_the_order_of_providers_and_the_scope_are_part_of_the_key(web_cache, state):
     asked = ((), ("brave",), ("brave", "serper"), ("serper", "brave"))
-    keys = {web_cache.key(dataclasses.replace(WEB_QUERY, variant=variant(names)), ME) for names in asked}
+    keys = {
+        web_cache.key(dataclasses.replace(WEB_QUERY, variant=variant(names)), ME) for names in asked
+    }
     assert len(keys) == 4
     assert web_cache.key(WEB_QUERY, ME) == web_cache.key(WEB_QUERY, Caller("you"))
     private = ResultCache(state, WEB_RESULTS, LIFETIMES, scope="user")
@@ -487,7 +544,9 @@ async def test_a_row_that_is_not_ours_is_a_miss(web_cache, other_web_process, st
     assert await other_web_process.get(WEB_QUERY, ME) is None
 
 
-FOUND = RawResult(provider="google", result={"items": [{"link": "https://a.example/"}]}, cost_usd=0.005)
+FOUND = RawResult(
+    provider="google", result={"items": [{"link": "https://a.example/"}]}, cost_usd=0.005
+)
 
 
 @pytest.fixture
@@ -495,12 +554,18 @@ def raw_cache(clock: Clock) -> ResultCache[RawResult]:
     return ResultCache(MemoryState(clock=clock), RAW_RESULTS, Lifetimes(300, 600, 0), clock=clock)
 
 
-async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ResultCache[RawResult], clock: Clock) -> None:
+async def test_a_result_is_served_free_of_charge_with_its_age(
+    raw_cache: ResultCache[RawResult], clock: Clock
+) -> None:
     await raw_cache.put(WEB_QUERY, ME, FOUND)
     clock.now += 599
     served = await raw_cache.get(WEB_QUERY, ME)
     assert served is not None
-    assert (served.response.cache, served.response.cost_usd, served.saved_usd) == ("exact", 0, 0.005)
+    assert (served.response.cache, served.response.cost_usd, served.saved_usd) == (
+        "exact",
+        0,
+        0.005,
+    )
     assert (served.response.result, served.response.age_seconds) == (FOUND.result, 599)
     clock.now += 1
     assert await raw_cache.get(WEB_QUERY, ME) is None
@@ -508,7 +573,13 @@ async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ResultC
 
 @pytest.mark.parametrize(
     "result",
-    [{}, {"items": []}, {"items": ["x"]}, {"items": {"link": "x"}}, {"items": [{"link": "javascript:alert(1)"}]}],
+    [
+        {},
+        {"items": []},
+        {"items": ["x"]},
+        {"items": {"link": "x"}},
+        {"items": [{"link": "javascript:alert(1)"}]},
+    ],
 )
 async def test_results_without_items_or_with_other_links_are_not_kept(
     raw_cache: ResultCache[RawResult], result: dict[str, object]

@@ -11,7 +11,14 @@ from tests.clock import Clock
 from tests.opening import Open
 from websearch_gateway.cache.results import ANSWERS, Lifetimes, ResultCache
 from websearch_gateway.errors import Exhausted
-from websearch_gateway.models import Answer, Call, RawSearchRequest, SearchRequest, Span, WebSearchRequest
+from websearch_gateway.models import (
+    Answer,
+    Call,
+    RawSearchRequest,
+    SearchRequest,
+    Span,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.search import RateLimits, Recall, SearchPipeline
 from websearch_gateway.sandbox import Sandbox
@@ -45,7 +52,9 @@ def break_all(sandbox: Sandbox) -> None:
         sandbox.fault(upstream, "status", status=503)
 
 
-async def test_an_old_answer_replaces_the_error_when_every_upstream_fails(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_old_answer_replaces_the_error_when_every_upstream_fails(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(**EXPIRED_AT_ONCE) as opened:
         first = await opened.search(TOWER)
         break_all(sandbox)
@@ -79,7 +88,11 @@ async def test_an_old_raw_result_of_google_is_served_and_not_that_of_its_substit
         break_all(sandbox)
         third = await opened.raw_search(RawSearchRequest(("tides",)))
     assert [reply.queries[0].cache for reply in (first, second, third)] == ["miss", "miss", "stale"]
-    assert [reply.queries[0].provider for reply in (first, second, third)] == ["google", "serper", "google"]
+    assert [reply.queries[0].provider for reply in (first, second, third)] == [
+        "google",
+        "serper",
+        "google",
+    ]
     assert third.queries[0].result == first.queries[0].result
     assert "old: a new search failed" in third.warnings[-1]
 
@@ -112,7 +125,11 @@ async def test_an_extractive_answer_does_not_replace_the_old_answer_of_the_engin
 
 @pytest.mark.parametrize(
     ("request_", "settings"),
-    [(WEATHER, {}), (SearchRequest(TOWER.query, freshness_hours=24), {}), (TOWER, {"stale_if_error_seconds": 0})],
+    [
+        (WEATHER, {}),
+        (SearchRequest(TOWER.query, freshness_hours=24), {}),
+        (TOWER, {"stale_if_error_seconds": 0}),
+    ],
 )
 async def test_no_old_answer_is_served_for_changing_subjects_or_if_the_operator_forbids_it(
     gateway: Open, sandbox: Sandbox, request_: SearchRequest, settings: dict[str, float]
@@ -143,7 +160,9 @@ class Once:
 
 def answering(engine: Once, state: MemoryState, clock: Clock) -> SearchPipeline:
     limits = RateLimits(state, MemoryState(), "")
-    recall = Recall(ResultCache(state, ANSWERS, Lifetimes(), clock=clock), SingleFlight(), limits, limits, state)
+    recall = Recall(
+        ResultCache(state, ANSWERS, Lifetimes(), clock=clock), SingleFlight(), limits, limits, state
+    )
     return SearchPipeline(Guard({}, ()), recall, engine, Telemetry([]), 5.0)
 
 
@@ -170,7 +189,9 @@ async def test_a_state_that_hangs_does_not_cost_an_answer_that_comes_late() -> N
     assert (await pipeline.search(TOWER)).cache == "exact"
 
 
-async def test_lasting_answers_live_longer_than_those_about_changing_subjects(gateway: Open) -> None:
+async def test_lasting_answers_live_longer_than_those_about_changing_subjects(
+    gateway: Open,
+) -> None:
     async with gateway(cache_ttl_seconds=1e-6, cache_long_ttl_seconds=60) as opened:
         for request, expected in ((TOWER, "exact"), (WEATHER, "miss")):
             await opened.search(request)

@@ -63,7 +63,9 @@ def cache(make: Make) -> Cache:
     return make()
 
 
-async def test_another_wording_gets_the_answer_free_of_charge_and_marked(cache: Cache, clock: Clock) -> None:
+async def test_another_wording_gets_the_answer_free_of_charge_and_marked(
+    cache: Cache, clock: Clock
+) -> None:
     await cache.put(ASKED, ME, ANSWER)
     clock.now += 40
     served = await cache.get(AGAIN, YOU)
@@ -87,7 +89,13 @@ async def test_the_same_wording_is_an_exact_hit(cache: Cache) -> None:
 
 
 @pytest.mark.parametrize(
-    "near_miss", ["how old is the eiffel tower", "height of the tokyo tower", "how tall was the eiffel tower", "eiffel"]
+    "near_miss",
+    [
+        "how old is the eiffel tower",
+        "height of the tokyo tower",
+        "how tall was the eiffel tower",
+        "eiffel",
+    ],
 )
 async def test_a_question_that_only_looks_similar_is_a_miss(cache: Cache, near_miss: str) -> None:
     await cache.put(ASKED, ME, ANSWER)
@@ -96,7 +104,9 @@ async def test_a_question_that_only_looks_similar_is_a_miss(cache: Cache, near_m
 
 async def test_every_other_parameter_must_be_the_same(cache: Cache) -> None:
     compared = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
-    assert OTHER_PARAMETERS.keys() | {"text"} == compared, "a new field needs a line in tests/stored_answer.py"
+    assert OTHER_PARAMETERS.keys() | {"text"} == compared, (
+        "a new field needs a line in tests/stored_answer.py"
+    )
     await cache.put(ASKED, ME, ANSWER)
     for name, value in OTHER_PARAMETERS.items():
         assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME) is None, name
@@ -120,7 +130,9 @@ async def test_a_user_is_kept_in_the_state_as_a_digest(make: Make, state: Memory
     assert all(b"alice" not in value for _, value in [entry async for entry in state.scan("")])
 
 
-async def test_questions_in_other_languages_match_exactly_or_not_at_all(cache: Cache, state: MemoryState) -> None:
+async def test_questions_in_other_languages_match_exactly_or_not_at_all(
+    cache: Cache, state: MemoryState
+) -> None:
     asked = SearchQuery("wie hoch ist der eiffelturm")
     await cache.put(asked, ME, ANSWER)
     assert await cache.get(SearchQuery("wie hoch ist der eiffelturm in paris"), ME) is None
@@ -137,13 +149,17 @@ class TestAge:
         clock.now += 1
         assert await cache.get(AGAIN, ME) is None
 
-    async def test_a_timely_answer_is_served_for_a_short_time(self, cache: Cache, clock: Clock) -> None:
+    async def test_a_timely_answer_is_served_for_a_short_time(
+        self, cache: Cache, clock: Clock
+    ) -> None:
         await cache.put(SearchQuery("weather in oslo"), ME, ANSWER)
         clock.now += TIMELY_SECONDS
         assert await cache.get(SearchQuery("oslo weather"), ME)
         clock.now += 1
         assert await cache.get(SearchQuery("oslo weather"), ME) is None
-        assert await cache.get(SearchQuery("weather in oslo"), ME), "the same words are the exact cache's affair"
+        assert await cache.get(SearchQuery("weather in oslo"), ME), (
+            "the same words are the exact cache's affair"
+        )
 
     async def test_this_year_is_that_of_the_clock(self, cache: Cache, clock: Clock) -> None:
         await cache.put(SearchQuery("museum fees in oslo in 2026"), ME, ANSWER)
@@ -152,8 +168,12 @@ class TestAge:
         assert await cache.get(SearchQuery("oslo museum fees 2026"), ME) is None
         assert await cache.get(SearchQuery("oslo museum fees 2025"), ME)
 
-    async def test_a_stopgap_answer_is_kept_for_a_minute_only(self, cache: Cache, clock: Clock) -> None:
-        stopgap = ANSWER.model_copy(update={"fallback": FallbackInfo(from_="openai", reason="TIMEOUT: slow")})
+    async def test_a_stopgap_answer_is_kept_for_a_minute_only(
+        self, cache: Cache, clock: Clock
+    ) -> None:
+        stopgap = ANSWER.model_copy(
+            update={"fallback": FallbackInfo(from_="openai", reason="TIMEOUT: slow")}
+        )
         await cache.put(ASKED, ME, stopgap, stopgap=is_stopgap(stopgap))
         clock.now += 61
         assert await cache.get(AGAIN, ME) is None
@@ -175,15 +195,21 @@ async def test_a_question_answered_by_another_process_is_found_at_once_by_one_re
 
     monkeypatch.setattr(state, "get", counted)
     assert await here.get(AGAIN, ME)
-    assert [key for key in read if key.startswith(PREFIX)] == read[1:2], "between the exact key and that of the answer"
+    assert [key for key in read if key.startswith(PREFIX)] == read[1:2], (
+        "between the exact key and that of the answer"
+    )
 
 
-async def test_the_last_wording_stands_for_its_meaning(cache: Cache, clock: Clock, state: MemoryState) -> None:
+async def test_the_last_wording_stands_for_its_meaning(
+    cache: Cache, clock: Clock, state: MemoryState
+) -> None:
     await cache.put(ASKED, ME, ANSWER)
     clock.now += 200
     await cache.put(AGAIN, ME, ANSWER)
     clock.now += 200
-    assert [key async for key, _ in state.scan(PREFIX)] == [key async for key, _ in state.scan(PREFIX)][:1]
+    assert [key async for key, _ in state.scan(PREFIX)] == [
+        key async for key, _ in state.scan(PREFIX)
+    ][:1]
     served = await cache.get(SearchQuery("eiffel tower height"), ME)
     assert served is not None
     assert served.age_seconds == 200, "the answer to the first wording has expired"
@@ -196,7 +222,9 @@ class TestState:
         assert served is not None
         assert served.response.cache == "semantic"
 
-    async def test_they_survive_it_in_a_file(self, make: Make, tmp_path: Path, clock: Clock) -> None:
+    async def test_they_survive_it_in_a_file(
+        self, make: Make, tmp_path: Path, clock: Clock
+    ) -> None:
         before = SqliteState(tmp_path / "state.db", clock=clock)
         await make(over=before).put(ASKED, ME, ANSWER)
         await before.close()
@@ -204,7 +232,9 @@ class TestState:
         assert await make(over=after).get(AGAIN, ME)
         await after.close()
 
-    async def test_a_question_whose_answer_is_gone_is_a_miss(self, make: Make, state: MemoryState) -> None:
+    async def test_a_question_whose_answer_is_gone_is_a_miss(
+        self, make: Make, state: MemoryState
+    ) -> None:
         cache = make()
         await cache.put(ASKED, ME, ANSWER)
         await state.delete(cache.key(ASKED, ME))
@@ -233,7 +263,9 @@ class TestState:
         await cache.put(ASKED, ME, ANSWER)
         await cache.put(SearchQuery("capital of peru"), ME, ANSWER)
         assert await cache.get(AGAIN, ME)
-        told = [record.getMessage() for record in caplog.records if "Questions" in record.getMessage()]
+        told = [
+            record.getMessage() for record in caplog.records if "Questions" in record.getMessage()
+        ]
         assert len(told) == 1
         await broken.close()
 
@@ -256,7 +288,9 @@ class TestTrust:
             lambda row: json.dumps({**row, "query": {**row["query"], "max_results": "5"}}).encode(),
             lambda row: json.dumps({**row, "query": {**row["query"], "max_results": 6}}).encode(),
             lambda row: json.dumps({**row, "query": {"text": 5}}).encode(),
-            lambda row: json.dumps({**row, "query": {**row["query"], "text": "eiffel " * 60}}).encode(),
+            lambda row: json.dumps(
+                {**row, "query": {**row["query"], "text": "eiffel " * 60}}
+            ).encode(),
             lambda row: json.dumps({**row, "stored": START + 3_600}).encode(),
             lambda row: json.dumps({**row, "meaning": "another"}).encode(),
         ],
@@ -273,7 +307,9 @@ class TestTrust:
         assert await restarted.questions.in_the_state(10) == []
         assert await restarted.get(AGAIN, ME) is None
 
-    async def test_a_forged_question_brings_no_answer_of_another_owner(self, make: Make, state: MemoryState) -> None:
+    async def test_a_forged_question_brings_no_answer_of_another_owner(
+        self, make: Make, state: MemoryState
+    ) -> None:
         """The answer is fetched under the key of the asker's own parameters, so a row alone is worth nothing."""
         private = make(scope="user")
         await private.put(ASKED, ME, ANSWER)
@@ -281,7 +317,9 @@ class TestTrust:
         await shared.questions.add("answers", ASKED, "", 100)
         assert await make().get(AGAIN, YOU) is None
 
-    async def test_a_forged_question_of_another_meaning_is_not_served(self, make: Make, state: MemoryState) -> None:
+    async def test_a_forged_question_of_another_meaning_is_not_served(
+        self, make: Make, state: MemoryState
+    ) -> None:
         cache = make()
         await cache.put(ASKED, ME, ANSWER)
         await cache.put(SearchQuery("capital of peru"), ME, ANSWER)
@@ -301,7 +339,9 @@ class TestTrust:
 
     async def test_a_row_cannot_claim_a_match(self, make: Make, state: MemoryState) -> None:
         cache = make()
-        await cache.put(ASKED, ME, ANSWER.model_copy(update={"cache_match": CacheMatch(age_seconds=1)}))
+        await cache.put(
+            ASKED, ME, ANSWER.model_copy(update={"cache_match": CacheMatch(age_seconds=1)})
+        )
         served = await make().get(ASKED, ME)
         assert served is not None
         assert served.response.cache_match is None
@@ -324,7 +364,9 @@ async def main():
 
 asyncio.run(main())
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert told.split() == ["semantic", "False"]
 
 

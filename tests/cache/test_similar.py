@@ -39,11 +39,16 @@ def process(state: MemoryState, clock: Clock) -> Process:
     return Process(state, clock)
 
 
-async def test_the_nearest_questions_come_first_with_their_cosines_and_results(process: Process) -> None:
+async def test_the_nearest_questions_come_first_with_their_cosines_and_results(
+    process: Process,
+) -> None:
     for text in ("height of the eiffel tower", "height of the tokyo tower", "how to bake bread"):
         await process.cache.put(SearchQuery(text), ME, ANSWER)
     found = await process.similar.find(AGAIN, YOU, least=0.5, most=5)
-    assert [similar.query.text for similar in found] == ["height of the eiffel tower", "height of the tokyo tower"]
+    assert [similar.query.text for similar in found] == [
+        "height of the eiffel tower",
+        "height of the tokyo tower",
+    ]
     assert 1 >= found[0].similarity > found[1].similarity >= 0.5
     assert found[0].served.response.text == ANSWER.text
     assert len(await process.similar.find(AGAIN, YOU, least=0, most=1)) == 1
@@ -65,10 +70,14 @@ async def test_a_question_of_this_process_is_found_at_once_and_another_ones_afte
     clock.now += 1
     assert len(await process.similar.find(ASKED, ME, least=0.5, most=5)) == 1
     await process.cache.put(SearchQuery("capital of peru"), ME, ANSWER)
-    assert len(await process.similar.find(SearchQuery("capital of peru"), ME, least=0.5, most=5)) == 1
+    assert (
+        len(await process.similar.find(SearchQuery("capital of peru"), ME, least=0.5, most=5)) == 1
+    )
 
 
-async def test_users_see_their_own_questions_only_when_the_scope_is_user(state: MemoryState, clock: Clock) -> None:
+async def test_users_see_their_own_questions_only_when_the_scope_is_user(
+    state: MemoryState, clock: Clock
+) -> None:
     private = Process(state, clock, "user")
     await private.cache.put(ASKED, ME, ANSWER)
     assert await private.similar.find(AGAIN, YOU, least=0, most=20) == []
@@ -76,14 +85,18 @@ async def test_users_see_their_own_questions_only_when_the_scope_is_user(state: 
     assert len(await private.similar.find(AGAIN, ME, least=0, most=20)) == 1
 
 
-async def test_a_question_whose_answer_has_expired_is_not_found(process: Process, clock: Clock) -> None:
+async def test_a_question_whose_answer_has_expired_is_not_found(
+    process: Process, clock: Clock
+) -> None:
     await process.cache.put(ASKED, ME, ANSWER)
     clock.now += 3_600
     assert await process.similar.find(ASKED, ME, least=0, most=5) == []
     assert await process.similar.same(ASKED, ME) is None
 
 
-async def test_the_same_question_is_found_with_any_parameters_in_its_own_words_first(process: Process) -> None:
+async def test_the_same_question_is_found_with_any_parameters_in_its_own_words_first(
+    process: Process,
+) -> None:
     await process.cache.put(SearchQuery("eiffel tower height", region="fr"), ME, ANSWER)
     await process.cache.put(SearchQuery(AGAIN.text, region="de"), ME, ANSWER)
     await process.cache.put(SearchQuery("height of the tokyo tower"), ME, ANSWER)

@@ -43,7 +43,9 @@ class Shifted(StaticEmbedder):
 class Failing(StaticEmbedder):
     """Embeds documents, never queries."""
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Any:
         if kind == "query":
             raise SearchProviderError("ollama/x answered with HTTP 429.")
         return self.encode(texts)
@@ -55,7 +57,9 @@ class Hanging(StaticEmbedder):
     def __init__(self) -> None:
         self.calls = 0
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Any:
         self.calls += 1
         await asyncio.Event().wait()
 
@@ -73,15 +77,21 @@ def soon() -> Call:
 
 
 async def test_related_texts_are_above_zero_and_unrelated_texts_near_zero() -> None:
-    found = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    found = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[
+        QUERY
+    ]
     assert 0.3 < found["tides"] <= 1
     assert abs(found["bread"]) < 0.15
 
 
 @pytest.mark.parametrize("lean", [0.02, 0.06])
 async def test_a_shift_common_to_all_vectors_does_not_count(lean: float) -> None:
-    plain = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
-    found = (await similarity(Shifted(lean)).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    plain = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[
+        QUERY
+    ]
+    found = (await similarity(Shifted(lean)).compare(subject(), [QUERY], soon())).similarities[
+        QUERY
+    ]
     assert found["tides"] == pytest.approx(plain["tides"], abs=0.1)
     assert abs(found["bread"]) < 0.2
 
@@ -101,7 +111,9 @@ async def test_each_query_is_compared_once_and_only_in_scripts_that_the_model_kn
     found = await similarity(StaticEmbedder()).compare(subject(), [QUERY, "潮汐", QUERY], soon())
     assert list(found.similarities) == [QUERY]
     assert found.fault == UNKNOWN_SCRIPT
-    assert (await similarity(StaticEmbedder()).compare(subject(), [], soon())).fault == UNKNOWN_SCRIPT
+    assert (
+        await similarity(StaticEmbedder()).compare(subject(), [], soon())
+    ).fault == UNKNOWN_SCRIPT
 
 
 async def test_a_failure_is_reported_without_its_full_stop_and_compares_nothing() -> None:
@@ -121,7 +133,9 @@ class Noting(StaticEmbedder):
     def __init__(self) -> None:
         self.rows: list[int] = []
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Any:
         rows = self.encode(texts)
         return Noted.of(rows, self.rows) if kind == "query" else rows
 

@@ -22,7 +22,10 @@ async def found(name):
 
 
 async def main():
-    seen = {tool["search_tool_name"]: await found(tool["search_tool_name"]) for tool in config["search_tools"]}
+    seen = {
+        tool["search_tool_name"]: await found(tool["search_tool_name"])
+        for tool in config["search_tools"]
+    }
     answer = await router.acompletion(model="search_web", messages=CHAT)
     return {**seen, "answer": answer.choices[0].message.content}
 

@@ -18,7 +18,9 @@ QUESTION = "How tall is the Eiffel Tower?"
 
 
 async def stream(agent):
-    client = AsyncOpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-any")  # the example's belongs to another event loop
+    client = AsyncOpenAI(
+        base_url=f"{sys.argv[1]}/v1", api_key="sk-any"
+    )  # the example's belongs to another event loop
     agent = agent.clone(model=OpenAIResponsesModel(model="search_web", openai_client=client))
     streamed = Runner.run_streamed(agent, QUESTION)
     kinds = [event.type async for event in streamed.stream_events()]
@@ -28,4 +30,6 @@ async def stream(agent):
 os.environ["GATEWAY_URL"] = sys.argv[1]
 with contextlib.redirect_stdout(io.StringIO()) as printed:
     example = runpy.run_path(str(EXAMPLE))
-print(json.dumps({"plain": printed.getvalue().rstrip("\n"), **asyncio.run(stream(example["agent"]))}))
+print(
+    json.dumps({"plain": printed.getvalue().rstrip("\n"), **asyncio.run(stream(example["agent"]))})
+)

@@ -20,8 +20,13 @@ def error_of(call):
 
 
 plain = client.responses.create(model="search_web", input=QUESTION, tools=tools)
-events = [e.type for e in client.responses.create(model="search_web", input=QUESTION, tools=tools, stream=True)]
-with client.responses.stream(model="search_web", input=[{"role": "user", "content": QUESTION}]) as stream:
+events = [
+    e.type
+    for e in client.responses.create(model="search_web", input=QUESTION, tools=tools, stream=True)
+]
+with client.responses.stream(
+    model="search_web", input=[{"role": "user", "content": QUESTION}]
+) as stream:
     for _ in stream:
         pass
     final = stream.get_final_response()
@@ -40,6 +45,8 @@ seen = {
     "streamed": streamed.model_dump(mode="json", warnings=False),
     "models": [model.id for model in client.models.list()],
     "bad": error_of(lambda: client.responses.create(model="search_web", input="x")),
-    "bad_stream": error_of(lambda: list(client.responses.create(model="search_web", input="x", stream=True))),
+    "bad_stream": error_of(
+        lambda: list(client.responses.create(model="search_web", input="x", stream=True))
+    ),
 }
 print(json.dumps(seen))

@@ -23,7 +23,11 @@ client = tavily.TavilyClient(api_key="tvly-any", api_base_url=BASE)
 gone = "http://127.0.0.1:1/gone"
 seen = {
     "search": client.search(
-        QUERY, max_results=2, include_answer="basic", include_raw_content="markdown", topic="general"
+        QUERY,
+        max_results=2,
+        include_answer="basic",
+        include_raw_content="markdown",
+        topic="general",
     ),
     "answer": client.qna_search(QUERY),
     "fresh": client.search(QUERY, time_range="week", include_domains=["example.org"], foo="bar"),
@@ -32,6 +36,8 @@ seen = {
     "bad_query": error_of(lambda: client.search("x")),
     "crawl": error_of(lambda: client.crawl(PAGE)),
     "keyless": tavily.TavilyClient(api_base_url=BASE).search(QUERY, max_results=1),
-    "async": asyncio.run(tavily.AsyncTavilyClient(api_key="k", api_base_url=BASE).search(QUERY, max_results=1)),
+    "async": asyncio.run(
+        tavily.AsyncTavilyClient(api_key="k", api_base_url=BASE).search(QUERY, max_results=1)
+    ),
 }
 print(json.dumps(seen))

@@ -32,10 +32,16 @@ def run(tool: str, *arguments: str, environment: dict[str, str]) -> tuple[str, s
     # Some of them start Node themselves, and must find the one that we brought.
     environment = {**environment, "PATH": f"{NODE.parent}{os.pathsep}{environment['PATH']}"}
     done = subprocess.run(
-        [NODE, MODULES / ".bin" / tool, *arguments], env=environment, capture_output=True, text=True, timeout=300
+        [NODE, MODULES / ".bin" / tool, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     if done.returncode:
-        sys.exit(f"{done.stdout}\n{done.stderr}\n{tool} {' '.join(arguments)}: exit {done.returncode}")
+        sys.exit(
+            f"{done.stdout}\n{done.stderr}\n{tool} {' '.join(arguments)}: exit {done.returncode}"
+        )
     return done.stdout, done.stderr
 
 
@@ -46,7 +52,11 @@ def serving(environment: dict[str, str]) -> Iterator[str]:
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            yield next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.:]+/mcp", line)))
+            yield next(
+                found[0]
+                for line in server.stderr
+                if (found := re.search(r"http://[\d.:]+/mcp", line))
+            )
         finally:
             server.terminate()
 
@@ -63,7 +73,9 @@ def conformance(url: str, revision: str, environment: dict[str, str]) -> None:
     if passed < REVISIONS[revision]:
         sys.exit(f"{told}\n{revision}: {passed} checks pass; there were {REVISIONS[revision]}")
     whole = len(re.findall(r"^✓", told, re.MULTILINE))
-    print(f"{revision}: {passed} checks pass, {whole} scenarios whole; the others are expected, each with its reason")
+    print(
+        f"{revision}: {passed} checks pass, {whole} scenarios whole; the others are expected, each with its reason"
+    )
 
 
 def inspector(target: Sequence[str], environment: dict[str, str]) -> None:
@@ -71,12 +83,22 @@ def inspector(target: Sequence[str], environment: dict[str, str]) -> None:
     options = ("--cli", "--method", "tools/list", "--strict")
     _, remarks = run("mcp-inspector", *options, *target, environment=environment)
     verdict = re.findall(r"\d+ errors?, \d+ warnings?", remarks)
-    call = ("--cli", "--tool-arg", f"query={QUESTION}", "--tool-name", "search_web", "--method", "tools/call")
+    call = (
+        "--cli",
+        "--tool-arg",
+        f"query={QUESTION}",
+        "--tool-name",
+        "search_web",
+        "--method",
+        "tools/call",
+    )
     result, _ = run("mcp-inspector", *call, *target, environment=environment)
     answer = json.loads(result)
     if not answer["structuredContent"]["citations"]:
         sys.exit(f"No citation came back: {answer}")
-    print(f"Inspector, {target[-1]}: {verdict[0] if verdict else 'no remarks'}; search_web answers with citations")
+    print(
+        f"Inspector, {target[-1]}: {verdict[0] if verdict else 'no remarks'}; search_web answers with citations"
+    )
 
 
 def main() -> None:

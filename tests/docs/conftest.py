@@ -50,22 +50,34 @@ async def docs(request, tmp_path, clock) -> AsyncIterator[SqlDocs]:
 def empty_database(server: Postgresql) -> None:
     """Delete the data of earlier tests. Skips the test if the server has no pgvector."""
     with psycopg.connect(server.url, autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
-            pytest.skip("the PostgreSQL server has no pgvector (the extra `dev` brings one that has)")
+        if not connection.execute(
+            "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+        ).fetchall():
+            pytest.skip(
+                "the PostgreSQL server has no pgvector (the extra `dev` brings one that has)"
+            )
         connection.execute("DROP SCHEMA IF EXISTS websearch_docs CASCADE")
 
 
-def page(url: str = f"{BASE}a.html", *texts: str, title: str = "A", headings: tuple[str, ...] = ("A",)) -> PageDraft:
+def page(
+    url: str = f"{BASE}a.html", *texts: str, title: str = "A", headings: tuple[str, ...] = ("A",)
+) -> PageDraft:
     """A page with one chunk per text."""
     markdown, chunks = "", []
     for text in texts:
-        chunks.append(ChunkDraft(len(markdown), len(markdown) + len(text), headings, f"s{len(chunks)}"))
+        chunks.append(
+            ChunkDraft(len(markdown), len(markdown) + len(text), headings, f"s{len(chunks)}")
+        )
         markdown += text + "\n\n"
-    return PageDraft(url, title, markdown, tuple(chunks), body_hash=f"hash of {markdown}", etag='"1"')
+    return PageDraft(
+        url, title, markdown, tuple(chunks), body_hash=f"hash of {markdown}", etag='"1"'
+    )
 
 
 def with_symbols(draft: PageDraft, *symbols: Symbol) -> PageDraft:
-    return PageDraft(draft.url, draft.title, draft.markdown, draft.chunks, symbols, body_hash=draft.body_hash)
+    return PageDraft(
+        draft.url, draft.title, draft.markdown, draft.chunks, symbols, body_hash=draft.body_hash
+    )
 
 
 def vectors(*rows: tuple[float, ...]) -> np.ndarray:
@@ -90,11 +102,15 @@ async def commit(store: SqlDocs, version_id: int, draft: PageDraft, rows=None, l
     return task
 
 
-async def search_text(store: SqlDocs, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+async def search_text(
+    store: SqlDocs, query: TextQuery, versions: Sequence[int], limit: int
+) -> list[ScoredChunk]:
     return await store.searching(lambda db: db.search_text(query, versions, limit))
 
 
-async def definitions(store: SqlDocs, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+async def definitions(
+    store: SqlDocs, names: Sequence[str], versions: Sequence[int], limit: int
+) -> list[SymbolMatch]:
     return await store.searching(lambda db: find_symbols(db, names, versions, limit))
 
 

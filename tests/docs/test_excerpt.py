@@ -17,7 +17,9 @@ def test_a_text_that_fits_stays_as_it_is():
 def test_the_sentence_that_has_the_words_of_the_query_is_kept_with_those_after_it():
     text = f"{PROSE} The queries are cached for an hour. Then they are gone. {PROSE}"
     cut = excerpt(text, query_terms("how long is a query cached"), 60)
-    assert cut.startswith("The queries are cached for an hour. Then they are gone. Sentence number 0")
+    assert cut.startswith(
+        "The queries are cached for an hour. Then they are gone. Sentence number 0"
+    )
     assert cut.endswith(f"says nothing.\n\n{NOTE}")
 
 
@@ -35,14 +37,17 @@ def test_code_is_cut_between_lines_and_stays_code():
 
 
 def test_code_is_cut_from_the_line_that_has_the_name_and_fills_the_room():
-    code = "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    code = (
+        "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    )
     cut = excerpt(code, ["call"], 120, ["call_60"])
     assert cut.startswith("```c\nint call_60(int first, int second);\nint call_61(")
     assert 100 <= estimate_tokens(cut) <= 120
 
 
 @pytest.mark.parametrize(
-    "definition", ["def find(word, *, most=3):", "static int *find(char *word) {", "pub fn find<T>(word: T) {"]
+    "definition",
+    ["def find(word, *, most=3):", "static int *find(char *word) {", "pub fn find<T>(word: T) {"],
 )
 def test_code_is_cut_from_the_line_that_defines_the_name_and_not_from_one_that_uses_it(definition):
     uses = "\n".join(f"    return find(word_{n})" for n in range(50))
@@ -51,14 +56,20 @@ def test_code_is_cut_from_the_line_that_defines_the_name_and_not_from_one_that_u
 
 
 def test_code_that_names_something_at_its_end_shows_the_lines_before_it():
-    code = "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    code = (
+        "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    )
     cut = excerpt(code, ["call"], 120, ["call_99"])
     assert "int call_99(int first, int second);\n```" in cut
     assert 100 <= estimate_tokens(cut) <= 120
 
 
 def test_marks_of_code_inside_a_line_do_not_end_the_code():
-    code = "```c\nintro ``` text\n" + "\n".join(f"int call_{n}(int first);" for n in range(100)) + "\n```"
+    code = (
+        "```c\nintro ``` text\n"
+        + "\n".join(f"int call_{n}(int first);" for n in range(100))
+        + "\n```"
+    )
     assert "intro ``` text\nint call_0(" in excerpt(code, ["call"], 120)
 
 
@@ -85,7 +96,9 @@ def test_a_text_without_sentences_is_cut_between_words(text):
 def test_a_cut_begins_with_the_heading_of_its_section_and_never_inside_code():
     code = "```py\n" + "\n".join(f"step_{n}()" for n in range(8)) + "\n```"
     text = f"{PROSE}\n\n## Stopping\n\nTo stop, call this:\n\n{code}\n\n{PROSE}"
-    assert excerpt(text, ["stop", "call"], 80).startswith(f"## Stopping\n\nTo stop, call this:\n\n{code}")
+    assert excerpt(text, ["stop", "call"], 80).startswith(
+        f"## Stopping\n\nTo stop, call this:\n\n{code}"
+    )
     assert excerpt(text, ["step_5"], 60).startswith("```py\nstep_0()")
 
 
@@ -98,7 +111,9 @@ def test_code_that_does_not_fit_is_cut_where_a_sentence_announces_it():
 
 
 def test_links_are_shown_without_their_addresses_except_in_code():
-    text = "Use [`run`](https://x.example/run) here.\n\n```\n[a](b)\n```\n\n[End](https://x.example)"
+    text = (
+        "Use [`run`](https://x.example/run) here.\n\n```\n[a](b)\n```\n\n[End](https://x.example)"
+    )
     assert without_links(text) == "Use `run` here.\n\n```\n[a](b)\n```\n\nEnd"
 
 

@@ -45,7 +45,11 @@ def test_a_question_is_answered_by_a_guide_rather_than_by_a_reference_that_is_as
     found = chunks(30, 10, 20)
     paths = ((3, "a.html"), (1, "ref/a.html"), (2, "howto/b.html"))
     facts = {id_: PageFacts("Waiting", path, 1) for id_, path in paths}
-    for asked, order in (("how to wait", [3, 2, 1]), ("waiting", [3, 1, 2]), ("how to wait in ref", [1, 3, 2])):
+    for asked, order in (
+        ("how to wait", [3, 2, 1]),
+        ("waiting", [3, 1, 2]),
+        ("how to wait in ref", [1, 3, 2]),
+    ):
         assert [page.page_id for page in rank_pages(parse(asked), found, [], [], facts)] == order
 
 
@@ -57,22 +61,32 @@ def test_a_guide_to_something_else_is_none_for_a_question():
 
 
 def test_a_page_of_a_site_that_the_query_names_comes_first():
-    for site, asked in (("zsh", "prompt of zsh"), ("jinja2", "a Jinja prompt"), ("docs.aiohttp.org", "aiohttp prompt")):
+    for site, asked in (
+        ("zsh", "prompt of zsh"),
+        ("jinja2", "a Jinja prompt"),
+        ("docs.aiohttp.org", "aiohttp prompt"),
+    ):
         facts = {1: PageFacts("Git", "git.html", 9, "ffmpeg"), 2: PageFacts("A", "a.html", 9, site)}
-        assert [page.page_id for page in rank_pages(parse(asked), chunks(10, 20), [], [], facts)] == [2, 1]
+        assert [
+            page.page_id for page in rank_pages(parse(asked), chunks(10, 20), [], [], facts)
+        ] == [2, 1]
     assert rank_pages(parse("an org prompt"), chunks(10, 20), [], [], facts)[0].page_id == 1
 
 
 def test_a_plain_word_that_happens_to_be_the_name_of_a_module_defines_nothing():
     module = match("csv", 10, exact=False)
     for asked, defined in (("how do I read a CSV file", 0), ("csv", 1), ("CSV", 1)):
-        (page,) = rank_pages(parse(asked), chunks(10), [], [module], {1: PageFacts("A", "a.html", 1)})
+        (page,) = rank_pages(
+            parse(asked), chunks(10), [], [module], {1: PageFacts("A", "a.html", 1)}
+        )
         assert len(page.defined) == defined
 
 
 def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_it():
     query = parse("asyncio.timeout in a loop")
-    pages = rank_pages(query, chunks(10, 11, 12, 13), chunks(10, 11, 12), [match("asyncio.timeout", 90)], {})
+    pages = rank_pages(
+        query, chunks(10, 11, 12, 13), chunks(10, 11, 12), [match("asyncio.timeout", 90)], {}
+    )
     assert [page.page_id for page in pages] == [9, 1]
     assert pages[0].defined[0].name == "asyncio.timeout"
 
@@ -80,7 +94,9 @@ def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_i
 def test_the_last_parts_of_a_longer_name_define_it():
     query = parse("Vec::drain")
     found = [match("std::vec::Vec::drain", 20, False), match("std::vec::Drain", 10, False)]
-    assert [page.page_id for page in rank_pages(query, chunks(10, 11, 12), chunks(10), found, {})] == [2, 1]
+    assert [
+        page.page_id for page in rank_pages(query, chunks(10, 11, 12), chunks(10), found, {})
+    ] == [2, 1]
 
 
 def test_a_page_that_defines_both_command_and_option_comes_first():
@@ -92,7 +108,11 @@ def test_a_page_that_defines_both_command_and_option_comes_first():
 def test_a_definition_counts_only_with_the_owner_in_the_query():
     query = parse("Popen.wait")
     pages = rank_pages(
-        query, [], [], [match("subprocess.Popen.wait", 10, False), match("threading.Event.wait", 20, False)], {}
+        query,
+        [],
+        [],
+        [match("subprocess.Popen.wait", 10, False), match("threading.Event.wait", 20, False)],
+        {},
     )
     assert [page.page_id for page in pages] == [1]
 
@@ -119,13 +139,20 @@ def test_every_candidate_is_in_exactly_one_page(text, near):
 
 def test_an_announcement_comes_later_unless_the_query_asks_for_one():
     facts = sizes(1, 1) | {1: PageFacts("Notes", "releases/3.2.html", 1)}
-    asked = {text: rank_pages(parse(text), chunks(10, 20), [], [], facts) for text in ("how to wait", "new in 3.2")}
+    asked = {
+        text: rank_pages(parse(text), chunks(10, 20), [], [], facts)
+        for text in ("how to wait", "new in 3.2")
+    }
     assert [[page.page_id for page in pages] for pages in asked.values()] == [[2, 1], [1, 2]]
 
 
 def test_a_page_with_the_words_in_its_title_comes_before_one_that_only_uses_them():
     facts = sizes(1, 1, 1) | {2: PageFacts("Guide: Waiting", "wait.html", 1)}
-    assert [page.page_id for page in rank_pages(QUERY, chunks(10, 30, 20), [], [], facts)] == [2, 1, 3]
+    assert [page.page_id for page in rank_pages(QUERY, chunks(10, 30, 20), [], [], facts)] == [
+        2,
+        1,
+        3,
+    ]
 
 
 def test_a_word_that_all_titles_have_changes_nothing():
@@ -134,14 +161,23 @@ def test_a_word_that_all_titles_have_changes_nothing():
 
 
 def test_pages_in_a_folder_that_the_query_names_come_first():
-    facts = {1: PageFacts("Tables", "django/tables.html", 1), 2: PageFacts("Tables", "sqlite/tables.html", 1)}
-    asked = [rank_pages(parse(text), chunks(10, 20), [], [], facts) for text in ("alter a table", "a SQLite table")]
+    facts = {
+        1: PageFacts("Tables", "django/tables.html", 1),
+        2: PageFacts("Tables", "sqlite/tables.html", 1),
+    }
+    asked = [
+        rank_pages(parse(text), chunks(10, 20), [], [], facts)
+        for text in ("alter a table", "a SQLite table")
+    ]
     assert [[page.page_id for page in pages] for pages in asked] == [[1, 2], [2, 1]]
 
 
 def test_a_folder_is_named_by_its_decoded_name_and_never_by_a_stop_word():
     def first(text: str, folder: str) -> int:
-        facts = {1: PageFacts("Tables", "en/tables.html", 1), 2: PageFacts("Tables", f"{folder}/tables.html", 1)}
+        facts = {
+            1: PageFacts("Tables", "en/tables.html", 1),
+            2: PageFacts("Tables", f"{folder}/tables.html", 1),
+        }
         return rank_pages(parse(text), chunks(10, 20), [], [], facts)[0].page_id
 
     assert first("what is a table", "is") == 1
@@ -160,7 +196,9 @@ def test_a_definition_comes_before_a_heading_with_the_name():
     query = parse("sql_prepare")
     heading = SymbolMatch("sql_prepare", "heading", 10, 1, 1, exact=True)
     link = SymbolMatch("sql_prepare", "link", 20, 2, 1, exact=True)
-    assert [page.page_id for page in rank_pages(query, chunks(10, 20), [], [heading, link], {})] == [2, 1]
+    assert [
+        page.page_id for page in rank_pages(query, chunks(10, 20), [], [heading, link], {})
+    ] == [2, 1]
 
 
 def test_a_member_of_the_class_that_the_query_names_comes_first():

@@ -42,16 +42,22 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
         page = await docs.find_page(f"{HOME}tides.html", [version.id])
         assert page is not None
         assert (await docs.page_chunks(page))[0].path == "tides.html"
-        assert (await read_docs(opened, url=f"{HOME}tides.html#top")).section_id == found.results[0].section_id
+        assert (await read_docs(opened, url=f"{HOME}tides.html#top")).section_id == found.results[
+            0
+        ].section_id
         await export_site(opened, version, EMBEDDER.name, tmp_path / "heron.gz")
         await opened.store.delete_version(version.id)
         imported = await import_site(opened, EMBEDDER.name, tmp_path / "heron.gz")
         assert (imported.home, imported.page_count) == (HOME, 2)
         again = await search_docs(opened, EMBEDDER, "forecast tides")
-        assert [hit.section_id for hit in again.results] == [hit.section_id for hit in found.results]
+        assert [hit.section_id for hit in again.results] == [
+            hit.section_id for hit in found.results
+        ]
 
 
-async def test_a_site_is_found_by_its_name_id_and_address_and_by_nothing_else(docs: SqlDocs, workers: Workers) -> None:
+async def test_a_site_is_found_by_its_name_id_and_address_and_by_nothing_else(
+    docs: SqlDocs, workers: Workers
+) -> None:
     async with library(docs, 1, workers) as opened:
         await docs.add_version("heron", "1", HOME, FAST)
         gull = await docs.add_version("gull", "1", "imported:///gull/1/", FAST)
@@ -78,14 +84,18 @@ async def test_a_site_of_a_forbidden_domain_is_neither_listed_nor_found_and_can_
         for place in ("heron", HOME):
             with pytest.raises(SearchValidationError, match=r"Known: 2 \(gull 1\)\.$"):
                 await opened.find(place)
-        assert [version.name for version in await opened.find("heron", blocked_too=True)] == ["heron"]
+        assert [version.name for version in await opened.find("heron", blocked_too=True)] == [
+            "heron"
+        ]
 
 
 async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
 ) -> None:
     for name in ("tides", "storms"):
-        (tmp_path / f"{name}.html").write_text(html(name, f"The heron.forecast tells the {name} of the sea."))
+        (tmp_path / f"{name}.html").write_text(
+            html(name, f"The heron.forecast tells the {name} of the sea.")
+        )
     client = create_client()
     reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
     async with library(docs, 1, workers) as opened:
@@ -96,14 +106,18 @@ async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     await client.aclose()
     assert len(own.results) == 2
     assert found.results == own.results
-    assert found.warnings == (f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",)
+    assert found.warnings == (
+        f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",
+    )
 
 
 async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
     docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Paid by the caller, and in half of the time that is left: the words need the other half."""
-    (tmp_path / "tides.html").write_text(html("tides", "The heron.forecast tells the tides of the sea."))
+    (tmp_path / "tides.html").write_text(
+        html("tides", "The heron.forecast tells the tides of the sea.")
+    )
     asked: list[Call | None] = []
 
     async def hang(_: Sequence[str], __: str, call: Call | None = None) -> None:

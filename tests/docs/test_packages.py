@@ -18,11 +18,20 @@ from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.base.net.fetch import Fetcher
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.docs.library import DocsLibrary
-from websearch_gateway.docs.packages import REPOSITORY_PAGES, described, package_named, repository_page
+from websearch_gateway.docs.packages import (
+    REPOSITORY_PAGES,
+    described,
+    package_named,
+    repository_page,
+)
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.docs.store.postgres import PostgresDocs
 from websearch_gateway.docs.store.sqlite import SqliteDocs
-from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchFetchError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
 from websearch_gateway.models import UNLIMITED
 from websearch_gateway.sandbox import Sandbox
 
@@ -39,7 +48,9 @@ async def opened(
         server = request.getfixturevalue("postgresql_server")
         empty_database(server)
         store = PostgresDocs(server.url, EMBEDDER.name)
-    await workers.run(int, deadline=UNLIMITED)  # on a busy machine a process starts for longer than a look-up may take
+    await workers.run(
+        int, deadline=UNLIMITED
+    )  # on a busy machine a process starts for longer than a look-up may take
     async with library(store, urlsplit(sandbox.url).port or 0, workers) as made:
         yield made
 
@@ -63,14 +74,31 @@ def test_a_name_has_one_spelling(source: str, name: str, version: str) -> None:
     assert (package(source).name, package(source).version) == (name, version)
 
 
-@pytest.mark.parametrize("source", ["https://pypi.org/", "./pypi:x", "pypi", "gem:rails", "file:///pypi:x", ""])
+@pytest.mark.parametrize(
+    "source", ["https://pypi.org/", "./pypi:x", "pypi", "gem:rails", "file:///pypi:x", ""]
+)
 def test_any_other_source_is_no_package(source: str) -> None:
     assert package_named(source) is None
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "a/b", "../x", "-x", "x-", "x@", "x@y z", "x?y", "é", "x" * 300, "a@1/../2", "@a/b/c", "x\0", "\ud800"],
+    [
+        "",
+        "a/b",
+        "../x",
+        "-x",
+        "x-",
+        "x@",
+        "x@y z",
+        "x?y",
+        "é",
+        "x" * 300,
+        "a@1/../2",
+        "@a/b/c",
+        "x\0",
+        "\ud800",
+    ],
 )
 def test_what_no_package_can_be_called_is_refused(name: str) -> None:
     for registry in ("pypi", "npm"):
@@ -89,19 +117,37 @@ def pypi(links: dict[str, str] | None, **info: Any) -> str:
 @pytest.mark.parametrize(
     ("links", "url"),
     [
-        ({"Homepage": "https://h.org", "Documentation": "https://d.org/x/#top"}, "https://d.org/x/"),
+        (
+            {"Homepage": "https://h.org", "Documentation": "https://d.org/x/#top"},
+            "https://d.org/x/",
+        ),
         ({"documentation ": "https://d.org/", "Docs": "https://e.org/"}, "https://d.org/"),
         ({"Source": "https://github.com/a/b", "Read the Docs": "https://r.org/"}, "https://r.org/"),
         ({"API docs (stable)": "https://r.org/", "Homepage": "https://h.org"}, "https://r.org/"),
-        ({"Documentation": "https://github.com/a/b#readme", "Homepage": "https://h.org/"}, "https://h.org/"),
+        (
+            {"Documentation": "https://github.com/a/b#readme", "Homepage": "https://h.org/"},
+            "https://h.org/",
+        ),
         ({"Documentation": "https://github.com/a/b/wiki"}, "https://github.com/a/b/wiki"),
         ({"Homepage": "https://github.com/a/b"}, "https://github.com/a/b"),
-        ({"Homepage": "https://pypi.org/project/x/", "Code": "https://gitlab.com/a/b.git"}, "https://gitlab.com/a/b"),
-        ({"Documentation": "UNKNOWN", "Docs": "https://me:pw@d.org/", "Homepage": "javascript:x"}, ""),
+        (
+            {"Homepage": "https://pypi.org/project/x/", "Code": "https://gitlab.com/a/b.git"},
+            "https://gitlab.com/a/b",
+        ),
+        (
+            {
+                "Documentation": "UNKNOWN",
+                "Docs": "https://me:pw@d.org/",
+                "Homepage": "javascript:x",
+            },
+            "",
+        ),
         (None, ""),
     ],
 )
-def test_the_documentation_is_taken_from_the_labels_that_projects_use(links: dict[str, str], url: str) -> None:
+def test_the_documentation_is_taken_from_the_labels_that_projects_use(
+    links: dict[str, str], url: str
+) -> None:
     assert pypi(links) == url
 
 
@@ -118,7 +164,9 @@ def test_an_address_that_would_command_a_terminal_is_none(end: str) -> None:
 
 
 def test_a_version_that_no_package_can_have_is_left_out() -> None:
-    body = json.dumps({"info": {"version": "1\x1b]0;pwn\x07", "project_urls": {"Docs": "https://d.org/"}}})
+    body = json.dumps(
+        {"info": {"version": "1\x1b]0;pwn\x07", "project_urls": {"Docs": "https://d.org/"}}}
+    )
     assert described("pypi", body.encode(), "1.0")["version"] == "1.0"
 
 
@@ -128,13 +176,22 @@ def npm(**fields: Any) -> dict[str, Any]:
 
 def test_a_tag_of_npm_stands_for_its_version() -> None:
     found = npm(homepage="https://vite.dev")
-    assert (found["version"], found["url"], found["is_repository"]) == ("2.0.0", "https://vite.dev", False)
+    assert (found["version"], found["url"], found["is_repository"]) == (
+        "2.0.0",
+        "https://vite.dev",
+        False,
+    )
 
 
 @pytest.mark.parametrize(
     ("home", "repository", "url", "is_repository"),
     [
-        ("https://github.com/a/b#readme", {"url": "git+https://github.com/a/b.git"}, "https://github.com/a/b", True),
+        (
+            "https://github.com/a/b#readme",
+            {"url": "git+https://github.com/a/b.git"},
+            "https://github.com/a/b",
+            True,
+        ),
         (None, "github:a/b", "https://github.com/a/b", True),
         (None, {"url": "git@gitlab.com:a/b.git"}, "https://gitlab.com/a/b", True),
         (
@@ -143,7 +200,12 @@ def test_a_tag_of_npm_stands_for_its_version() -> None:
             "https://github.com/a/b/blob/HEAD/packages/c/README.md",
             False,
         ),
-        (None, {"url": "https://github.com/a/b", "directory": "../../x"}, "https://github.com/a/b", True),
+        (
+            None,
+            {"url": "https://github.com/a/b", "directory": "../../x"},
+            "https://github.com/a/b",
+            True,
+        ),
         (7, ["a"], "", False),
     ],
 )
@@ -156,7 +218,8 @@ def test_without_a_home_of_its_own_a_package_of_npm_has_its_repository(
 
 def test_an_address_that_only_looks_like_a_repository_is_none() -> None:
     assert [
-        repository_page(url) for url in ("file:///etc", "a/b/c", "ftp://x/y.git", "https://u:p@github.com/a/b")
+        repository_page(url)
+        for url in ("file:///etc", "a/b/c", "ftp://x/y.git", "https://u:p@github.com/a/b")
     ] == [""] * 4
 
 
@@ -166,27 +229,51 @@ def test_a_reply_that_is_no_description_is_a_typed_error(body: bytes) -> None:
         described("pypi", body, "")
 
 
-@pytest.mark.parametrize("body", [{}, {"info": None}, {"info": {"project_urls": ["x"], "version": 7, "yanked": "x"}}])
+@pytest.mark.parametrize(
+    "body", [{}, {"info": None}, {"info": {"project_urls": ["x"], "version": 7, "yanked": "x"}}]
+)
 def test_fields_of_other_types_are_left_out(body: object) -> None:
     for ecosystem in ("pypi", "npm"):
-        assert described(ecosystem, json.dumps(body).encode(), "")["url"] in ("", None) or ecosystem == "npm"
+        assert (
+            described(ecosystem, json.dumps(body).encode(), "")["url"] in ("", None)
+            or ecosystem == "npm"
+        )
 
 
-async def test_a_package_is_indexed_under_its_name_and_version(opened: DocsLibrary, sandbox: Sandbox) -> None:
+async def test_a_package_is_indexed_under_its_name_and_version(
+    opened: DocsLibrary, sandbox: Sandbox
+) -> None:
     site, note = await opened.add_package(package("pypi:heron-tools"), **QUICK)
     await opened.runner.crawl(site.id)
     (site,) = await opened.store.versions()
-    assert (site.name, site.label, site.url, note) == ("heron-tools", "0.4", f"{sandbox.url}/docs/2.0/", "")
+    assert (site.name, site.label, site.url, note) == (
+        "heron-tools",
+        "0.4",
+        f"{sandbox.url}/docs/2.0/",
+        "",
+    )
     assert (site.status, site.page_count) == ("completed", 6)
     again, note = await opened.add_package(package("pypi:Heron_Tools"), **QUICK)
     assert (again.id, note) == (site.id, "")
 
 
-async def test_a_version_has_its_own_pages_where_the_site_has_them(opened: DocsLibrary, sandbox: Sandbox) -> None:
+async def test_a_version_has_its_own_pages_where_the_site_has_them(
+    opened: DocsLibrary, sandbox: Sandbox
+) -> None:
     site, note = await opened.add_package(package("pypi:heron@1.0"), **QUICK)
-    assert (site.name, site.label, site.url, note) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/", "")
+    assert (site.name, site.label, site.url, note) == (
+        "heron",
+        "1.0",
+        f"{sandbox.url}/docs/1.0/",
+        "",
+    )
     other, note = await opened.add_package(package("npm:heron@2.0.0"), **QUICK)
-    assert (other.name, other.label, other.url, note) == ("heron", "2.0.0", f"{sandbox.url}/docs/2.0/", "")
+    assert (other.name, other.label, other.url, note) == (
+        "heron",
+        "2.0.0",
+        f"{sandbox.url}/docs/2.0/",
+        "",
+    )
 
 
 @pytest.mark.parametrize("busy", ["/docs/1.0/", "/robots.txt"])
@@ -194,7 +281,10 @@ async def test_a_site_that_is_busy_is_an_error_and_not_a_site_without_the_versio
     opened: DocsLibrary, busy: str
 ) -> None:
     site = Site({"/docs/2.0/": html("Heron"), busy: (503, {})})
-    async with serving(site.serve) as site.port, Fetcher(AddressPolicy([f"127.0.0.1:{site.port}"])) as fetcher:
+    async with (
+        serving(site.serve) as site.port,
+        Fetcher(AddressPolicy([f"127.0.0.1:{site.port}"])) as fetcher,
+    ):
         opened.runner.fetcher = fetcher
         with pytest.raises(SearchFetchError):
             await opened.runner.at_version(f"{site.url}2.0/", "1.0")
@@ -205,16 +295,25 @@ async def test_a_site_that_is_busy_is_an_error_and_not_a_site_without_the_versio
 
 async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) -> None:
     added = await asyncio.gather(
-        *(opened.add_package(package(source), **QUICK) for source in ("pypi:heron-tools", "npm:heron@2.0.0")),
+        *(
+            opened.add_package(package(source), **QUICK)
+            for source in ("pypi:heron-tools", "npm:heron@2.0.0")
+        ),
         opened.add_package(package("pypi:heron-tools"), **QUICK),
     )
     assert len({site.id for site, _ in added}) == 1
-    assert [note for _, note in added] == ["", "npm:heron@2.0.0 is indexed already, as heron-tools 0.4.", ""]
+    assert [note for _, note in added] == [
+        "",
+        "npm:heron@2.0.0 is indexed already, as heron-tools 0.4.",
+        "",
+    ]
     await asyncio.gather(*(opened.runner.crawl(site.id) for site, _ in added))
     assert len(await opened.store.versions()) == 1
 
 
-@pytest.mark.parametrize("sources", [("pypi:heron", "pypi:heron-tools"), ("pypi:heron-tools", "pypi:heron")])
+@pytest.mark.parametrize(
+    "sources", [("pypi:heron", "pypi:heron-tools"), ("pypi:heron-tools", "pypi:heron")]
+)
 async def test_a_site_and_the_folder_of_its_version_are_crawled_once(
     opened: DocsLibrary, sources: tuple[str, str]
 ) -> None:
@@ -240,12 +339,16 @@ async def test_a_package_whose_pages_are_part_of_an_indexed_site_is_not_crawled_
 
 
 async def test_headers_are_not_sent_to_the_host_that_a_package_names(opened: DocsLibrary) -> None:
-    with pytest.raises(SearchValidationError, match="Add the site by its address, with the headers"):
+    with pytest.raises(
+        SearchValidationError, match="Add the site by its address, with the headers"
+    ):
         await opened.add_package(package("pypi:heron"), headers=(("authorization", "x"),))
     assert await opened.store.versions() == []
 
 
-async def test_another_version_of_an_indexed_site_is_not_indexed(opened: DocsLibrary, sandbox: Sandbox) -> None:
+async def test_another_version_of_an_indexed_site_is_not_indexed(
+    opened: DocsLibrary, sandbox: Sandbox
+) -> None:
     for url in (f"{sandbox.url}/docs/", f"{sandbox.url}/docs/2.0/"):
         site = await opened.add(url, "heron", "2.0", FAST)
         assert (await opened.documented(package("pypi:heron"))).indexed == "heron 2.0"
@@ -269,15 +372,22 @@ async def test_a_version_that_an_indexed_site_leaves_out_is_a_version_of_its_own
 
 
 async def test_two_repositories_of_one_host_of_code_are_two_sites(opened: DocsLibrary) -> None:
-    named = {"npm": "https://github.com/redis/node-redis", "pypi": "https://github.com/redis/redis-py"}
+    named = {
+        "npm": "https://github.com/redis/node-redis",
+        "pypi": "https://github.com/redis/redis-py",
+    }
     await opened.add(named["npm"], "redis", "5.0", FAST)
     for ecosystem, name in (("npm", "redis"), ("pypi", "pypi:redis")):
         assert await opened._free_name(package(f"{ecosystem}:redis"), named[ecosystem]) == name
-    assert await opened._free_name(package("npm:redis"), f"{named['npm']}/tree/main/docs") == "redis"
+    assert (
+        await opened._free_name(package("npm:redis"), f"{named['npm']}/tree/main/docs") == "redis"
+    )
 
 
 async def test_the_pages_that_a_person_chose_of_a_repository_stay(opened: DocsLibrary) -> None:
-    chosen = await opened.add_package(package("npm:@harbour/tides"), include=("*/guide/*",), **QUICK)
+    chosen = await opened.add_package(
+        package("npm:@harbour/tides"), include=("*/guide/*",), **QUICK
+    )
     again = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
     assert again[0].id == chosen[0].id
     assert again[0].options.include == ("*/guide/*",)
@@ -289,7 +399,9 @@ async def test_the_same_name_in_two_registries_is_two_sites(opened: DocsLibrary)
     assert site.name == "npm:@harbour/tides"
 
 
-async def test_a_package_without_a_site_has_the_page_and_the_docs_folder_of_its_repository(opened: DocsLibrary) -> None:
+async def test_a_package_without_a_site_has_the_page_and_the_docs_folder_of_its_repository(
+    opened: DocsLibrary,
+) -> None:
     site, _ = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
     assert (site.options.include, site.label) == (REPOSITORY_PAGES, "1.2.0")
     await opened.runner.crawl(site.id)
@@ -321,7 +433,9 @@ async def test_a_package_without_documentation_is_one_error_with_its_remedy(
 
 
 @pytest.mark.parametrize("kind", ["garbage", "status"])
-async def test_a_registry_that_fails_is_a_typed_error(opened: DocsLibrary, sandbox: Sandbox, kind: str) -> None:
+async def test_a_registry_that_fails_is_a_typed_error(
+    opened: DocsLibrary, sandbox: Sandbox, kind: str
+) -> None:
     sandbox.fault("pypi", kind, **({"status": 503} if kind == "status" else {}))
     with pytest.raises(SearchProviderParseError if kind == "garbage" else Exception) as failed:
         await opened.add_package(package("pypi:heron"))

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs.project import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, Origins, read_project
+from websearch_gateway.docs.project import (
+    MAX_FILE_BYTES,
+    MOST_REQUIREMENTS,
+    PUBLIC,
+    Origins,
+    read_project,
+)
 
 UV_LOCK = """
 version = 1
@@ -37,7 +43,9 @@ def withheld(folder: Path, **arguments: object) -> dict[str, str]:
     read = read_project(str(folder), **arguments)
     assert read["problem"] == ""
     origins = {ecosystem: Origins(**one) for ecosystem, one in read["origins"].items()}
-    return {name: reason for eco, name, _ in read["direct"] if (reason := origins[eco].withheld(name))}
+    return {
+        name: reason for eco, name, _ in read["direct"] if (reason := origins[eco].withheld(name))
+    }
 
 
 def test_a_project_of_python_has_the_versions_of_its_lock_file(tmp_path: Path) -> None:
@@ -72,13 +80,17 @@ def test_poetry_names_its_dependencies_in_tables(tmp_path: Path) -> None:
     assert found == {("pypi", "heron"): "1.0", ("pypi", "gull"): "2.5", ("pypi", "auk"): ""}
 
 
-def test_requirements_are_dependencies_where_nothing_else_is_and_pin_versions_otherwise(tmp_path: Path) -> None:
+def test_requirements_are_dependencies_where_nothing_else_is_and_pin_versions_otherwise(
+    tmp_path: Path,
+) -> None:
     text = "# tools\n-r other.txt\n--hash=x\nheron==1.0 --hash=sha256:0 \\\n\nGull >= 2 ; os_name == 'nt'\nhttps://e.org/x.whl\n"
     found = project(tmp_path, requirements_txt=text, constraints_txt="gull==2.7\nnobody==1\n")
     assert {name: version for (_, name), version in found.items()}["gull"] == "2.7"
     assert set(found) == {("pypi", "heron"), ("pypi", "gull")}
     pinned = project(
-        tmp_path, pyproject_toml='[project]\ndependencies = ["gull"]', requirements_txt="gull==2.8\nauk==1"
+        tmp_path,
+        pyproject_toml='[project]\ndependencies = ["gull"]',
+        requirements_txt="gull==2.8\nauk==1",
     )
     assert pinned == {("pypi", "gull"): "2.8"} or pinned == {("pypi", "gull"): "2.7"}
 
@@ -96,14 +108,24 @@ def test_requirements_are_dependencies_where_nothing_else_is_and_pin_versions_ot
         '[project]\ndependencies = ["acme"]\n[tool.uv.sources]\nacme = [{index = "ours", marker = "x"}]',
     ],
 )
-def test_a_package_that_does_not_come_from_pypi_is_not_asked_of_it(tmp_path: Path, manifest: str) -> None:
+def test_a_package_that_does_not_come_from_pypi_is_not_asked_of_it(
+    tmp_path: Path, manifest: str
+) -> None:
     assert project(tmp_path, pyproject_toml=manifest, requirements_txt="acme==1") == {}
 
 
 def test_a_path_among_requirements_is_no_package(tmp_path: Path) -> None:
-    lines = ["vendor/acme.whl", "acme-1.0-py3-none-any.whl", "./x", "C:\\x", "-e .", "-e git+https://e.org/a#egg=a"]
+    lines = [
+        "vendor/acme.whl",
+        "acme-1.0-py3-none-any.whl",
+        "./x",
+        "C:\\x",
+        "-e .",
+        "-e git+https://e.org/a#egg=a",
+    ]
     assert project(
-        tmp_path, requirements_txt="\n".join([*lines, "heron (>=1)", "gull --hash=sha256:0", "auk # x"])
+        tmp_path,
+        requirements_txt="\n".join([*lines, "heron (>=1)", "gull --hash=sha256:0", "auk # x"]),
     ) == {
         ("pypi", "heron"): "",
         ("pypi", "gull"): "",
@@ -112,18 +134,32 @@ def test_a_path_among_requirements_is_no_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", ["", "    "])
-def test_an_older_lock_file_of_pnpm_names_its_peers_and_what_the_project_asked_for(tmp_path: Path, indent: str) -> None:
+def test_an_older_lock_file_of_pnpm_names_its_peers_and_what_the_project_asked_for(
+    tmp_path: Path, indent: str
+) -> None:
     text = "specifiers:\n  vite: 5.0.0\n  old: npm:heron@^2\n\ndependencies:\n  vite: 5.4.2_react@18.2.0\n"
     lock = "".join(f"{indent}{line}\n" for line in text.splitlines())
     manifest = json.dumps({"dependencies": {"vite": "^5.0.0"}})
-    found = project(tmp_path, package_json=manifest, pnpm__lock_yaml=f"lockfileVersion: 5.4\n{lock}packages:\n")
+    found = project(
+        tmp_path, package_json=manifest, pnpm__lock_yaml=f"lockfileVersion: 5.4\n{lock}packages:\n"
+    )
     assert found == {("npm", "vite"): "5.4.2"}
 
 
 PACKAGE = json.dumps(
     {
-        "dependencies": {"vite": "^5.0.0", "@vue/core": "~3.4.0", "own": "workspace:*", "near": "file:../near"},
-        "devDependencies": {"old": "npm:heron@^2", "exact": "1.2.3", "code": "a/b", "git": "git+https://e.org/x.git"},
+        "dependencies": {
+            "vite": "^5.0.0",
+            "@vue/core": "~3.4.0",
+            "own": "workspace:*",
+            "near": "file:../near",
+        },
+        "devDependencies": {
+            "old": "npm:heron@^2",
+            "exact": "1.2.3",
+            "code": "a/b",
+            "git": "git+https://e.org/x.git",
+        },
     }
 )
 WANTED = {"vite": "5.4.2", "@vue/core": "3.4.1", "heron": "2.0.0", "exact": "1.2.3"}
@@ -155,7 +191,9 @@ LOCKS = {
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_project_of_javascript_has_the_versions_of_each_kind_of_lock_file(tmp_path: Path, lock: str) -> None:
+def test_a_project_of_javascript_has_the_versions_of_each_kind_of_lock_file(
+    tmp_path: Path, lock: str
+) -> None:
     found = project(tmp_path, package_json=PACKAGE, **{lock: LOCKS[lock]})
     assert found == {("npm", name): version for name, version in WANTED.items()}
 
@@ -179,7 +217,9 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: by
     assert len(problem) < 200
 
 
-@pytest.mark.parametrize("text", ["[]", "7", '{"dependencies": [], "devDependencies": {"x": 7, "../y": "1"}}', '""'])
+@pytest.mark.parametrize(
+    "text", ["[]", "7", '{"dependencies": [], "devDependencies": {"x": 7, "../y": "1"}}', '""']
+)
 def test_values_of_other_types_are_no_dependencies(tmp_path: Path, text: str) -> None:
     assert project(tmp_path, package_json=text) == {}
 
@@ -201,9 +241,15 @@ CORP = "https://me:secret@pkg.corp.example/simple/"
         ("pyproject.toml", f'{PYTHON}[[tool.uv.index]]\nname = "corp"\nurl = "{CORP}"'),
         ("pyproject.toml", f'{PYTHON}[tool.uv]\nextra-index-url = ["{CORP}"]'),
         ("pyproject.toml", f'{PYTHON}[tool.uv.pip]\nindex-url = "{CORP}"'),
-        ("pyproject.toml", f'{PYTHON}[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "supplemental"'),
+        (
+            "pyproject.toml",
+            f'{PYTHON}[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "supplemental"',
+        ),
         ("pyproject.toml", f'{PYTHON}[[tool.pdm.source]]\nname = "corp"\nurl = "{CORP}"'),
-        ("pyproject.toml", f'{PYTHON}[tool.hatch.envs.default.env-vars]\nPIP_EXTRA_INDEX_URL = "{CORP}"'),
+        (
+            "pyproject.toml",
+            f'{PYTHON}[tool.hatch.envs.default.env-vars]\nPIP_EXTRA_INDEX_URL = "{CORP}"',
+        ),
         ("uv.toml", f'[[index]]\nurl = "{CORP}"'),
         ("pdm.toml", f'[pypi]\nurl = "{CORP}"'),
         ("Pipfile", f'[[source]]\nname = "corp"\nurl = "{CORP}"'),
@@ -237,9 +283,15 @@ def test_beside_a_private_index_only_what_a_lock_file_calls_public_is_asked_for(
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("uv.lock", f'[[package]]\nname = "acme"\nversion = "1"\nsource = {{ registry = "{CORP}" }}\n'),
+        (
+            "uv.lock",
+            f'[[package]]\nname = "acme"\nversion = "1"\nsource = {{ registry = "{CORP}" }}\n',
+        ),
         ("pylock.toml", f'[[packages]]\nname = "acme"\nversion = "1"\nindex = "{CORP}"\n'),
-        ("pdm.lock", f'[[package]]\nname = "acme"\nversion = "1"\nfiles = [{{url = "{CORP}acme.whl"}}]\n'),
+        (
+            "pdm.lock",
+            f'[[package]]\nname = "acme"\nversion = "1"\nfiles = [{{url = "{CORP}acme.whl"}}]\n',
+        ),
         (
             "poetry.lock",
             f'[[package]]\nname = "Acme"\nversion = "1"\n[package.source]\ntype = "legacy"\nurl = "{CORP}"',
@@ -256,10 +308,14 @@ def test_beside_a_private_index_only_what_a_lock_file_calls_public_is_asked_for(
         ),
     ],
 )
-def test_a_package_of_another_index_is_withheld_and_the_others_are_not(tmp_path: Path, name: str, text: str) -> None:
+def test_a_package_of_another_index_is_withheld_and_the_others_are_not(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
     (tmp_path / name).write_text(text)
-    assert {name: "pkg.corp.example" in reason for name, reason in withheld(tmp_path).items()} == {"acme": True}
+    assert {name: "pkg.corp.example" in reason for name, reason in withheld(tmp_path).items()} == {
+        "acme": True
+    }
 
 
 def test_poetry_names_no_source_for_a_package_of_pypi(tmp_path: Path) -> None:
@@ -277,16 +333,28 @@ def test_poetry_names_no_source_for_a_package_of_pypi(tmp_path: Path) -> None:
         (".yarnrc", 'registry "https://npm.corp.example"\n'),
         (".yarnrc.yml", "nodeLinker: pnp\nnpmRegistryServer: 'https://npm.corp.example'\n"),
         ("bunfig.toml", '[install]\nregistry = {url = "https://npm.corp.example", token = "x"}'),
-        ("pnpm-workspace.yaml", "packages:\n  - a\nregistries:\n  default: https://npm.corp.example/\n"),
+        (
+            "pnpm-workspace.yaml",
+            "packages:\n  - a\nregistries:\n  default: https://npm.corp.example/\n",
+        ),
     ],
 )
 @pytest.mark.parametrize(
     ("lock", "locked"),
     [
-        ("yarn.lock", '"@vue/core@3.0.0":\n  version "3.0.0"\n  resolved "https://registry.yarnpkg.com/a.tgz#1"\n'),
+        (
+            "yarn.lock",
+            '"@vue/core@3.0.0":\n  version "3.0.0"\n  resolved "https://registry.yarnpkg.com/a.tgz#1"\n',
+        ),
         (
             "package-lock.json",
-            json.dumps({"packages": {"node_modules/@vue/core": {"resolved": "https://registry.npmjs.org/a.tgz"}}}),
+            json.dumps(
+                {
+                    "packages": {
+                        "node_modules/@vue/core": {"resolved": "https://registry.npmjs.org/a.tgz"}
+                    }
+                }
+            ),
         ),
     ],
 )
@@ -310,10 +378,18 @@ def test_a_private_registry_of_npm_may_have_any_package(
         ("pnpm-workspace.yaml", "registries:\n  '@acme': https://npm.corp.example/\n"),
         (
             "package-lock.json",
-            json.dumps({"packages": {"node_modules/@acme/kit": {"resolved": "https://npm.corp.example/k"}}}),
+            json.dumps(
+                {"packages": {"node_modules/@acme/kit": {"resolved": "https://npm.corp.example/k"}}}
+            ),
         ),
-        ("package-lock.json", json.dumps({"dependencies": {"@acme/kit": {"resolved": "https://npm.corp.example/k"}}})),
-        ("yarn.lock", '"@acme/kit@1.0.0":\n  version "1.0.0"\n  resolved "https://npm.corp.example/k.tgz#1"\n'),
+        (
+            "package-lock.json",
+            json.dumps({"dependencies": {"@acme/kit": {"resolved": "https://npm.corp.example/k"}}}),
+        ),
+        (
+            "yarn.lock",
+            '"@acme/kit@1.0.0":\n  version "1.0.0"\n  resolved "https://npm.corp.example/k.tgz#1"\n',
+        ),
         (
             "yarn.lock",
             '"@acme/kit@npm:1.0.0":\n  version: 1.0.0\n'
@@ -324,26 +400,61 @@ def test_a_private_registry_of_npm_may_have_any_package(
             "importers:\n\npackages:\n\n  '@acme/kit@1.0.0':\n"
             "    resolution: {integrity: x, tarball: https://npm.corp.example/k.tgz}\n",
         ),
-        ("bun.lock", '{"packages": {\n  "@acme/kit": ["@acme/kit@1.0.0", "https://npm.corp.example/k.tgz", {}]}}'),
+        (
+            "bun.lock",
+            '{"packages": {\n  "@acme/kit": ["@acme/kit@1.0.0", "https://npm.corp.example/k.tgz", {}]}}',
+        ),
     ],
 )
-def test_a_scope_or_package_of_another_registry_is_withheld(tmp_path: Path, name: str, text: str) -> None:
+def test_a_scope_or_package_of_another_registry_is_withheld(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / "package.json").write_text(NODE)
     (tmp_path / name).write_text(text)
     reasons = withheld(tmp_path)
-    assert {name: "npm.corp.example" in reason for name, reason in reasons.items()} == {"@acme/kit": True}
+    assert {name: "npm.corp.example" in reason for name, reason in reasons.items()} == {
+        "@acme/kit": True
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "text", "names"),
     [
-        ("pnpm-workspace.yaml", "registries: {default: https://npm.corp.example/}", {"acme", "@acme/kit", "@vue/core"}),
-        (".yarnrc.yml", "npmScopes: {acme: {npmRegistryServer: 'https://npm.corp.example'}}", {"@acme/kit"}),
-        (".yarnrc.yml", "npmRegistryServer : https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
-        (".yarnrc.yml", "? npmRegistryServer\n: >-\n  https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
-        (".yarnrc.yml", "{npmRegistryServer: &x https://npm.corp.example/}", {"acme", "@acme/kit", "@vue/core"}),
-        (".yarnrc.yml", '"npmRegistry\\x53erver": "https://npm.corp.example/"', {"acme", "@acme/kit", "@vue/core"}),
-        (".yarnrc.yml", "npmRegistryServer: [https://registry.npmjs.org]", {"acme", "@acme/kit", "@vue/core"}),
+        (
+            "pnpm-workspace.yaml",
+            "registries: {default: https://npm.corp.example/}",
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
+        (
+            ".yarnrc.yml",
+            "npmScopes: {acme: {npmRegistryServer: 'https://npm.corp.example'}}",
+            {"@acme/kit"},
+        ),
+        (
+            ".yarnrc.yml",
+            "npmRegistryServer : https://npm.corp.example/",
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
+        (
+            ".yarnrc.yml",
+            "? npmRegistryServer\n: >-\n  https://npm.corp.example/",
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
+        (
+            ".yarnrc.yml",
+            "{npmRegistryServer: &x https://npm.corp.example/}",
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
+        (
+            ".yarnrc.yml",
+            '"npmRegistry\\x53erver": "https://npm.corp.example/"',
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
+        (
+            ".yarnrc.yml",
+            "npmRegistryServer: [https://registry.npmjs.org]",
+            {"acme", "@acme/kit", "@vue/core"},
+        ),
         (".npmrc", "registry  =  https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
         (".npmrc", '"@acme:registry"="https://npm.corp.example/"', {"@acme/kit"}),
         (".yarnrc", 'registry   "https://npm.corp.example/"', {"acme", "@acme/kit", "@vue/core"}),
@@ -399,8 +510,20 @@ def test_other_options_of_pip_withhold_nothing(tmp_path: Path, line: str) -> Non
 @pytest.mark.parametrize(
     "said",
     [
-        *("git@git.corp.example:team/repo.git", "bitbucket:corp/repo", "gitlab:corp/repo", "gist:11081aaa281"),
-        *("ssh://git@git.corp.example/x.git", "git+ssh://x/y", "https://x/y.tgz", "file:../x", "link:x", "portal:x"),
+        *(
+            "git@git.corp.example:team/repo.git",
+            "bitbucket:corp/repo",
+            "gitlab:corp/repo",
+            "gist:11081aaa281",
+        ),
+        *(
+            "ssh://git@git.corp.example/x.git",
+            "git+ssh://x/y",
+            "https://x/y.tgz",
+            "file:../x",
+            "link:x",
+            "portal:x",
+        ),
         *(
             "../libs/up",
             "./x",
@@ -427,7 +550,9 @@ def test_other_options_of_pip_withhold_nothing(tmp_path: Path, line: str) -> Non
         *("npm:@corp/x@../y", "npm:acme@git@x:y", " ../x", "%2e%2e", "x\\y", "npm:"),
     ],
 )
-def test_what_is_no_version_range_or_tag_is_no_package_of_a_registry(tmp_path: Path, said: str) -> None:
+def test_what_is_no_version_range_or_tag_is_no_package_of_a_registry(
+    tmp_path: Path, said: str
+) -> None:
     assert project(tmp_path, package_json=json.dumps({"dependencies": {"acme": said}})) == {}
 
 
@@ -465,15 +590,26 @@ def test_versions_ranges_tags_and_aliases_are_asked_for(tmp_path: Path, said: st
             "package-lock.json",
             '{"packages": {"libs/acme": {}, "node_modules/acme": {"resolved": "libs/acme", "link": true}}}',
         ),
-        ("package-lock.json", '{"packages": {"node_modules/acme": {"resolved": "../acme", "link": true}}}'),
+        (
+            "package-lock.json",
+            '{"packages": {"node_modules/acme": {"resolved": "../acme", "link": true}}}',
+        ),
         ("package-lock.json", '{"packages": {"elsewhere": {"name": "acme", "version": "1.0.0"}}}'),
-        ("yarn.lock", '"acme@workspace:libs/acme":\n  version: 0.0.0\n  resolution: "acme@workspace:libs/acme"\n'),
+        (
+            "yarn.lock",
+            '"acme@workspace:libs/acme":\n  version: 0.0.0\n  resolution: "acme@workspace:libs/acme"\n',
+        ),
         ("yarn.lock", '"acme@^1, acme@link:../acme":\n  version: 0.0.0\n'),
         ("bun.lock", '{"packages": {\n  "acme": ["acme@workspace:libs/acme"],\n}}'),
     ],
 )
-def test_a_package_of_the_projects_own_workspace_is_not_asked_for(tmp_path: Path, name: str, text: object) -> None:
-    manifest = {"dependencies": {"acme": "^1.0.0", "heron": "1"}, **(text if isinstance(text, dict) else {})}
+def test_a_package_of_the_projects_own_workspace_is_not_asked_for(
+    tmp_path: Path, name: str, text: object
+) -> None:
+    manifest = {
+        "dependencies": {"acme": "^1.0.0", "heron": "1"},
+        **(text if isinstance(text, dict) else {}),
+    }
     (tmp_path / "libs/acme").mkdir(parents=True)
     (tmp_path / "libs/acme/package.json").write_text('{"name": "acme"}')
     (tmp_path / "package.json").write_text(json.dumps(manifest))
@@ -486,25 +622,43 @@ def test_a_package_of_the_projects_own_workspace_is_not_asked_for(tmp_path: Path
 def test_a_member_of_a_workspace_does_not_ask_for_its_siblings(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "package.json").write_text('{"workspaces": ["apps/*", "libs/*"]}')
-    for place, text in (("apps/web", {"dependencies": {"acme": "*", "heron": "1"}}), ("libs/acme", {"name": "acme"})):
+    for place, text in (
+        ("apps/web", {"dependencies": {"acme": "*", "heron": "1"}}),
+        ("libs/acme", {"name": "acme"}),
+    ):
         (tmp_path / place).mkdir(parents=True)
         (tmp_path / place / "package.json").write_text(json.dumps(text))
     assert [row[1] for row in read_project(str(tmp_path / "apps/web"))["direct"]] == ["heron"]
 
 
 def test_a_catalog_of_pnpm_gives_the_versions_of_what_names_it(tmp_path: Path) -> None:
-    manifest = {"dependencies": {"heron": "catalog:", "gull": "catalog:old", "acme": "catalog:none", "auk": "catalog:"}}
+    manifest = {
+        "dependencies": {
+            "heron": "catalog:",
+            "gull": "catalog:old",
+            "acme": "catalog:none",
+            "auk": "catalog:",
+        }
+    }
     workspace = "catalog: {heron: 1.2.3, auk: 'workspace:*'}\ncatalogs:\n  old:\n    gull: 2.0.0\n"
     found = project(tmp_path, package_json=json.dumps(manifest), pnpm__workspace_yaml=workspace)
     assert found == {("npm", "heron"): "1.2.3", ("npm", "gull"): "2.0.0"}
 
 
 @pytest.mark.parametrize(
-    "source", ['{editable = "../x"}', '{directory = "../x"}', '{path = "x.whl"}', '{git = "https://e.org/x"}']
+    "source",
+    [
+        '{editable = "../x"}',
+        '{directory = "../x"}',
+        '{path = "x.whl"}',
+        '{git = "https://e.org/x"}',
+    ],
 )
 def test_a_lock_file_of_uv_tells_which_packages_are_local(tmp_path: Path, source: str) -> None:
     lock = f'[[package]]\nname = "acme"\nversion = "1"\nsource = {source}\n'
-    assert project(tmp_path, pyproject_toml='[project]\ndependencies = ["acme"]', uv_lock=lock) == {}
+    assert (
+        project(tmp_path, pyproject_toml='[project]\ndependencies = ["acme"]', uv_lock=lock) == {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -521,14 +675,18 @@ def test_a_lock_file_of_uv_tells_which_packages_are_local(tmp_path: Path, source
     ],
     ids=lambda text: text[:12],
 )
-def test_a_hostile_file_of_a_project_is_read_in_linear_time(tmp_path: Path, name: str, text: str) -> None:
+def test_a_hostile_file_of_a_project_is_read_in_linear_time(
+    tmp_path: Path, name: str, text: str
+) -> None:
     """Each would take minutes if the work grew faster than the file."""
     (tmp_path / "package.json").write_text(NODE)
     (tmp_path / name).write_text(text)
     read_project(str(tmp_path))
 
 
-def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_in_variables(tmp_path: Path) -> None:
+def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_in_variables(
+    tmp_path: Path,
+) -> None:
     inner = tmp_path / "packages" / "it"
     inner.mkdir(parents=True)
     (inner / "pyproject.toml").write_text(PYTHON)
@@ -537,7 +695,10 @@ def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_i
     assert "PIP_EXTRA_INDEX_URL" in withheld(inner, variables=variable)["acme"]
     (tmp_path / "user.npmrc").mkdir()
     (tmp_path / "user.npmrc" / "pip.conf").write_text(f"[global]\nindex-url = {CORP}\n")
-    assert set(withheld(inner, files=[str(tmp_path / "user.npmrc" / "pip.conf")])) == {"acme", "heron"}
+    assert set(withheld(inner, files=[str(tmp_path / "user.npmrc" / "pip.conf")])) == {
+        "acme",
+        "heron",
+    }
     (tmp_path / ".git").mkdir()
     (tmp_path / "uv.toml").write_text(f'index-url = "{CORP}"')
     assert set(withheld(inner)) == {"acme", "heron"}
@@ -578,7 +739,11 @@ def test_a_file_of_settings_that_a_variable_names_is_read(
     place.parent.mkdir(parents=True)
     place.write_text(text)
     value = str(tmp_path / "settings" if variable in ("VIRTUAL_ENV", "XDG_CONFIG_HOME") else place)
-    assert withheld(tmp_path / "it", variables={variable: value}).keys() & {"acme", "heron", "@acme/kit"} == found
+    assert (
+        withheld(tmp_path / "it", variables={variable: value}).keys()
+        & {"acme", "heron", "@acme/kit"}
+        == found
+    )
     assert withheld(tmp_path / "it", variables={variable: str(tmp_path / "missing")}) == {}
 
 
@@ -591,7 +756,9 @@ def test_a_file_of_settings_that_a_variable_names_is_read(
         "[global]\nno-index = false\n",
     ],
 )
-def test_the_public_registry_and_the_one_of_the_settings_are_asked(tmp_path: Path, text: str) -> None:
+def test_the_public_registry_and_the_one_of_the_settings_are_asked(
+    tmp_path: Path, text: str
+) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
     (tmp_path / "pip.conf").write_text(text)
     assert withheld(tmp_path, public={**PUBLIC, "pypi": (*PUBLIC["pypi"], "127.0.0.1:9")}) == {}

@@ -98,7 +98,12 @@ def test_a_question_for_what_a_name_means_asks_for_its_definition(asked):
 
 @pytest.mark.parametrize("name", ["C++", "C#", "operator[]", "->", "std::vector<T>"])
 def test_a_name_that_ends_with_signs_keeps_them_in_such_a_question(name):
-    asked = [f"what is {name}", f"What is {name}?", f"what is `{name}`?", f'what does "{name}" mean?']
+    asked = [
+        f"what is {name}",
+        f"What is {name}?",
+        f"what is `{name}`?",
+        f'what does "{name}" mean?',
+    ]
     assert {parse(text).whole for text in asked} == {(name,)}
 
 
@@ -127,7 +132,13 @@ def test_a_chinese_question_is_looked_up_by_its_pairs_of_characters():
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("windw", "window"), ("partiton", "partition"), ("exampels", "examples"), ("lazzy", "lazy"), ("tipe", "type")],
+    [
+        ("windw", "window"),
+        ("partiton", "partition"),
+        ("exampels", "examples"),
+        ("lazzy", "lazy"),
+        ("tipe", "type"),
+    ],
 )
 def test_a_word_is_near_to_one_that_differs_by_one_letter(wrong, right):
     assert right in spellings_near(wrong)
@@ -140,7 +151,9 @@ def test_only_words_of_plain_letters_are_looked_up():
 
 def test_a_word_weighs_more_the_fewer_have_it_and_a_wrong_one_as_much_as_the_right_one():
     known = {"window": 20, "server": 500, "gate": 3}
-    instead, weights = counted("the windw of a server", lambda words: {w: known[w] for w in words if w in known}, 1_000)
+    instead, weights = counted(
+        "the windw of a server", lambda words: {w: known[w] for w in words if w in known}, 1_000
+    )
     assert instead == {"windw": "window"}
     assert list(weights) == ["window", "server"]
     assert weights["window"] > 3 > 1.2 > weights["server"]
@@ -148,7 +161,9 @@ def test_a_word_weighs_more_the_fewer_have_it_and_a_wrong_one_as_much_as_the_rig
 
 
 def test_a_word_is_replaced_wherever_it_stands():
-    assert replaced("Windw or my_windw(windw)?", {"windw": "window"}) == "window or my_window(window)?"
+    assert (
+        replaced("Windw or my_windw(windw)?", {"windw": "window"}) == "window or my_window(window)?"
+    )
 
 
 def test_a_section_of_many_links_is_judged_from_its_beginning():
@@ -158,7 +173,17 @@ def test_a_section_of_many_links_is_judged_from_its_beginning():
 
 
 def test_version_numbers_sort_numerically_and_pre_releases_come_last():
-    labels = ["3.9", "3.12", "3.13rc1", "main", "3.11.2", "v3.11.10", "latest", "4.0-beta", "2024-05"]
+    labels = [
+        "3.9",
+        "3.12",
+        "3.13rc1",
+        "main",
+        "3.11.2",
+        "v3.11.10",
+        "latest",
+        "4.0-beta",
+        "2024-05",
+    ]
     versions = [SiteVersion(place, "site", label, "") for place, label in enumerate(labels)]
     assert [version.label for version in newest_first(versions)] == [
         "latest",
@@ -192,31 +217,42 @@ def test_the_address_or_title_of_an_announcement_says_so(path, title):
 
 
 @pytest.mark.parametrize(
-    "path", ["c3ref/db_release_memory.html", "guide/changing.html", "std/newtype.html", "api/history/"]
+    "path",
+    ["c3ref/db_release_memory.html", "guide/changing.html", "std/newtype.html", "api/history/"],
 )
 def test_a_page_about_something_similar_is_none(path):
     assert not is_news(path, "Guide")
 
 
 def test_a_query_asks_for_news_by_its_words():
-    assert all(map(asks_for_news, ["what changed in 3.12", "release notes", "new features", "deprecated since"]))
+    assert all(
+        map(
+            asks_for_news,
+            ["what changed in 3.12", "release notes", "new features", "deprecated since"],
+        )
+    )
     assert not any(map(asks_for_news, ["create a newtype", "how to wait", "renew a lease"]))
 
 
-@pytest.mark.parametrize("title", ["Gull: Table.h Source File", "table.rs - source", "src/Data/Table.hs"])
+@pytest.mark.parametrize(
+    "title", ["Gull: Table.h Source File", "table.rs - source", "src/Data/Table.hs"]
+)
 def test_a_source_file_comes_after_the_page_about_it_unless_it_is_asked_for(title):
-    facts = {1: PageFacts(title, "a.html", 1), 2: PageFacts("Tables in an open source library", "b.html", 1)}
+    facts = {
+        1: PageFacts(title, "a.html", 1),
+        2: PageFacts("Tables in an open source library", "b.html", 1),
+    }
     assert unasked_pages("sort a table", facts) == {1}
     assert unasked_pages("source of a table", facts) == unasked_pages("Table.h", facts) == set()
 
 
 def test_a_table_of_contents_is_navigation():
-    assert is_navigation("\n".join(f"- [Chapter number {n}](https://docs.example/{n}.html)" for n in range(30)))
+    assert is_navigation(
+        "\n".join(f"- [Chapter number {n}](https://docs.example/{n}.html)" for n in range(30))
+    )
 
 
 def test_text_with_links_is_not_navigation():
-    text = (
-        "The [loop](https://docs.example/loop.html) runs what it is given, and [tasks](https://x.example) wait for it. "
-    )
+    text = "The [loop](https://docs.example/loop.html) runs what it is given, and [tasks](https://x.example) wait for it. "
     assert not is_navigation(text * 20)
     assert not is_navigation("")

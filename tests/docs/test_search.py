@@ -37,11 +37,23 @@ def ranker(docs) -> Asker:
 async def test_a_result_cites_section_site_and_version(docs, ranker):
     id_ = await version(docs, "python", "3.12")
     await commit(
-        docs, id_, page(f"{BASE}a.html", "Tasks can be cancelled.", title="Tasks", headings=("Tasks", "Cancel"))
+        docs,
+        id_,
+        page(
+            f"{BASE}a.html", "Tasks can be cancelled.", title="Tasks", headings=("Tasks", "Cancel")
+        ),
     )
     (found,) = await ranker.search("cancel a task", VECTOR, await docs.versions())
-    assert (found.content, found.url, found.page_title) == ("Tasks can be cancelled.", f"{BASE}a.html#s0", "Tasks")
-    assert (found.heading_path, found.site_name, found.site_version) == (("Tasks", "Cancel"), "python", "3.12")
+    assert (found.content, found.url, found.page_title) == (
+        "Tasks can be cancelled.",
+        f"{BASE}a.html#s0",
+        "Tasks",
+    )
+    assert (found.heading_path, found.site_name, found.site_version) == (
+        ("Tasks", "Cancel"),
+        "python",
+        "3.12",
+    )
     assert 0 < found.relevance_score <= 1
     assert (await docs.find_section(found.section_id)).content == found.content
 
@@ -49,12 +61,22 @@ async def test_a_result_cites_section_site_and_version(docs, ranker):
 @pytest.mark.parametrize(
     ("text", "headings", "path"),
     [
-        ("## Sleep\n\nSleeps.\n\n## Cancel\n\nCancels it.", ("Tasks", "Sleep"), ("Tasks", "Cancel")),
-        ("## Sleep\n\nSleeps.\n\n### Cancel\n\nCancels it.", ("Tasks", "Sleep"), ("Tasks", "Sleep", "Cancel")),
+        (
+            "## Sleep\n\nSleeps.\n\n## Cancel\n\nCancels it.",
+            ("Tasks", "Sleep"),
+            ("Tasks", "Cancel"),
+        ),
+        (
+            "## Sleep\n\nSleeps.\n\n### Cancel\n\nCancels it.",
+            ("Tasks", "Sleep"),
+            ("Tasks", "Sleep", "Cancel"),
+        ),
         ("## Sleep\n\nSleeps.\n\n## Cancel\n\nCancels it.", ("Tasks",), ("Tasks", "Cancel")),
     ],
 )
-async def test_a_section_that_begins_within_a_chunk_has_its_own_heading(docs, ranker, text, headings, path):
+async def test_a_section_that_begins_within_a_chunk_has_its_own_heading(
+    docs, ranker, text, headings, path
+):
     await commit(docs, await version(docs), page(f"{BASE}a.html", text, headings=headings))
     (found,) = await ranker.search("cancel", VECTOR, await docs.versions())
     assert found.content.splitlines()[0].endswith("# Cancel")
@@ -64,7 +86,11 @@ async def test_a_section_that_begins_within_a_chunk_has_its_own_heading(docs, ra
 async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ranker):
     id_ = await version(docs)
     for number in range(5):
-        await commit(docs, id_, page(f"{BASE}{number}.html", "Use task.wait here, task.wait there.", title="task.wait"))
+        await commit(
+            docs,
+            id_,
+            page(f"{BASE}{number}.html", "Use task.wait here, task.wait there.", title="task.wait"),
+        )
     draft = page(f"{BASE}task.html", "About tasks.", "**task.wait(*seconds*)**")
     await commit(docs, id_, with_symbols(draft, Symbol("task.wait", "api", "task.wait", 1)))
     found = await ranker.search("task.wait", VECTOR, await docs.versions())
@@ -83,7 +109,15 @@ async def test_an_operator_that_a_page_defines_is_found(docs, ranker):
 
 async def test_a_word_that_no_page_has_becomes_the_most_frequent_near_one(docs, ranker):
     id_ = await version(docs)
-    texts = ["Borrow it.", "He borrows it.", "They sorrow.", "More sorrow.", "Their sorrow.", "A barow.", "Headers."]
+    texts = [
+        "Borrow it.",
+        "He borrows it.",
+        "They sorrow.",
+        "More sorrow.",
+        "Their sorrow.",
+        "A barow.",
+        "Headers.",
+    ]
     await commit(docs, id_, page(f"{BASE}a.html", *texts))
     for wrong, right in (("borow", "borrow"), ("haeders", "headers")):
         _, instead = await ranker.ranker.understood(f"{wrong} zzzzzz", await docs.versions())
@@ -96,7 +130,10 @@ async def test_the_newest_version_represents_the_others(docs, ranker):
         id_ = await version(docs, "python", label, base)
         await commit(docs, id_, page(f"{base}a.html", "Tasks can be cancelled."))
     (found,) = await ranker.search("cancel tasks", VECTOR, await docs.versions())
-    assert (found.site_version, [one.site_version for one in found.also_in]) == ("3.12", ["3.9", "3.13rc1"])
+    assert (found.site_version, [one.site_version for one in found.also_in]) == (
+        "3.12",
+        ["3.9", "3.13rc1"],
+    )
     assert found.also_in[0].url == "https://docs.example.org/3.9/a.html#s0"
     (old,) = await ranker.search("cancel tasks 3.9", VECTOR, await docs.versions())
     assert (old.site_version, old.also_in) == ("3.9", ())
@@ -114,8 +151,15 @@ async def test_a_page_and_its_markdown_twin_are_one_result(docs, ranker):
 async def test_pages_of_different_sites_are_never_merged(docs, ranker):
     for name in ("python", "rust"):
         base = f"https://{name}.example.org/"
-        await commit(docs, await version(docs, name, "1", base), page(f"{base}a.html", "Tasks can be cancelled."))
-    assert {found.site_name for found in await ranker.search("cancel tasks", VECTOR, await docs.versions())} == {
+        await commit(
+            docs,
+            await version(docs, name, "1", base),
+            page(f"{base}a.html", "Tasks can be cancelled."),
+        )
+    assert {
+        found.site_name
+        for found in await ranker.search("cancel tasks", VECTOR, await docs.versions())
+    } == {
         "python",
         "rust",
     }
@@ -125,7 +169,11 @@ async def test_pages_of_different_sites_are_never_merged(docs, ranker):
 async def test_a_reply_is_never_larger_than_its_budget(docs, ranker, most):
     id_ = await version(docs)
     for number in range(12):
-        await commit(docs, id_, page(f"{BASE}{number}.html", f"Page {number}. {LONG}", LONG, title=f"Waiting {number}"))
+        await commit(
+            docs,
+            id_,
+            page(f"{BASE}{number}.html", f"Page {number}. {LONG}", LONG, title=f"Waiting {number}"),
+        )
     found = await ranker.search("waiting for tasks", VECTOR, await docs.versions(), max_tokens=most)
     reply = DocsSearchResponse(results=tuple(found), more=tuple(ranker.more))
     assert estimate_tokens(reply.model_dump_json()) <= most + 20  # the names of its fields
@@ -135,7 +183,9 @@ async def test_a_reply_is_never_larger_than_its_budget(docs, ranker, most):
 
 async def test_a_short_section_is_extended_if_there_is_room(docs, ranker):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks.", "What follows on the page."))
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "Waiting for tasks.", "What follows on the page.")
+    )
     (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
     assert found.content == "Waiting for tasks.\n\nWhat follows on the page."
 
@@ -144,7 +194,10 @@ async def test_the_short_end_of_a_page_is_given_the_text_before_it(docs, ranker)
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "What the page is about.", "Waiting for tasks."))
     (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
-    assert (found.content, found.url) == ("What the page is about.\n\nWaiting for tasks.", f"{BASE}a.html#s1")
+    assert (found.content, found.url) == (
+        "What the page is about.\n\nWaiting for tasks.",
+        f"{BASE}a.html#s1",
+    )
 
 
 async def test_a_definition_begins_its_result_if_others_come_before_it_in_the_section(docs, ranker):
@@ -153,12 +206,21 @@ async def test_a_definition_begins_its_result_if_others_come_before_it_in_the_se
     inner = ((0, "task.run"), (text.index("`task.wait`"), "task.wait"))
     chunk = ChunkDraft(0, len(text), ("Tasks",), "tasks", "", "", inner)
     symbols = tuple(Symbol(name, "api", name, 0) for _, name in inner)
-    await commit(docs, id_, PageDraft(f"{BASE}a.html", "Tasks", text, (chunk,), symbols, body_hash="hash", etag='"1"'))
+    await commit(
+        docs,
+        id_,
+        PageDraft(f"{BASE}a.html", "Tasks", text, (chunk,), symbols, body_hash="hash", etag='"1"'),
+    )
     (found,) = await ranker.search("task.wait", VECTOR, await docs.versions())
-    assert (found.content, found.url) == ("`task.wait`()\n\nWaits for it.", f"{BASE}a.html#task.wait")
+    assert (found.content, found.url) == (
+        "`task.wait`()\n\nWaits for it.",
+        f"{BASE}a.html#task.wait",
+    )
 
 
-async def test_a_page_of_two_sites_of_which_one_begins_below_the_other_is_that_of_the_deeper_one(docs, ranker):
+async def test_a_page_of_two_sites_of_which_one_begins_below_the_other_is_that_of_the_deeper_one(
+    docs, ranker
+):
     outer, inner = await version(docs, "outer"), await version(docs, "inner", "2", f"{BASE}2.0/")
     for id_ in (outer, inner):
         await commit(docs, id_, page(f"{BASE}2.0/a.html", "The walrus sleeps."))
@@ -168,9 +230,14 @@ async def test_a_page_of_two_sites_of_which_one_begins_below_the_other_is_that_o
         ("inner", f"{BASE}2.0/a.html"),
         ("outer", f"{BASE}b.html"),
     ]
-    (alone,) = await ranker.search("walrus", None, [one for one in await docs.versions() if one.id == inner])
+    (alone,) = await ranker.search(
+        "walrus", None, [one for one in await docs.versions() if one.id == inner]
+    )
     assert alone.site_name == "inner"
-    pages = [await docs.find_page(f"{BASE}2.0/a.html", versions) for versions in ([outer, inner], [inner], [outer])]
+    pages = [
+        await docs.find_page(f"{BASE}2.0/a.html", versions)
+        for versions in ([outer, inner], [inner], [outer])
+    ]
     assert pages[0] == pages[1] != pages[2]
 
 
@@ -195,18 +262,31 @@ async def test_lists_of_links_come_last(docs, ranker):
 async def test_a_page_is_shown_by_its_text_and_not_by_its_list_of_links(docs, ranker):
     id_ = await version(docs)
     links = "\n".join(f"- [Waiting for tasks {n}]({BASE}{n}.html)" for n in range(20))
-    await commit(docs, id_, page(f"{BASE}a.html", links, "Waiting for tasks takes time, says this long text of tasks."))
+    await commit(
+        docs,
+        id_,
+        page(f"{BASE}a.html", links, "Waiting for tasks takes time, says this long text of tasks."),
+    )
     for number in range(12):
         await commit(
-            docs, id_, page(f"{BASE}{number}.html", "A word about waiting for the tasks of others.", title="B")
+            docs,
+            id_,
+            page(
+                f"{BASE}{number}.html", "A word about waiting for the tasks of others.", title="B"
+            ),
         )
     found = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
     assert found[0].content == "Waiting for tasks takes time, says this long text of tasks."
 
 
-async def test_the_beginning_of_a_page_is_shown_where_it_is_as_good_as_the_best_section(docs, ranker):
+async def test_the_beginning_of_a_page_is_shown_where_it_is_as_good_as_the_best_section(
+    docs, ranker
+):
     id_ = await version(docs)
-    texts = [f"Uploading files {text}" for text in ("is simple: say where to.", "is slow for some.", "is slow.")]
+    texts = [
+        f"Uploading files {text}"
+        for text in ("is simple: say where to.", "is slow for some.", "is slow.")
+    ]
     await commit(docs, id_, page(f"{BASE}a.html", *texts, title="Uploading files"))
     (found,) = await ranker.search("uploading files", None, await docs.versions())
     assert found.url == f"{BASE}a.html#s0"
@@ -214,11 +294,19 @@ async def test_the_beginning_of_a_page_is_shown_where_it_is_as_good_as_the_best_
     assert found.url == f"{BASE}a.html#s2"
 
 
-async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_from_there(docs, ranker):
+async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_from_there(
+    docs, ranker
+):
     id_ = await version(docs)
     rest = "Remember to mark the filter as safe when you write custom filters."
     own = "## Writing custom filters\n\nDecorate a function:\n\n```\n@register.filter\n```"
-    draft = page(f"{BASE}a.html", f"The end of tags.\n\n{own}", rest, title="Extending", headings=("Extending",))
+    draft = page(
+        f"{BASE}a.html",
+        f"The end of tags.\n\n{own}",
+        rest,
+        title="Extending",
+        headings=("Extending",),
+    )
     await commit(docs, id_, draft)
     (found,) = await ranker.search("how do I write a custom filter", None, await docs.versions())
     assert found.content.startswith("## Writing custom filters")
@@ -229,7 +317,9 @@ async def test_the_section_whose_heading_has_the_asked_words_in_a_row_is_shown(d
     id_ = await version(docs)
     other = "## Column and Filter\n\nEach stands in a list of its own, on the left."
     asked = "## Filter a Column\n\nIt shows some rows only, on the right side."
-    both = page(f"{BASE}a.html", "Lists.", f"{other}\n\n{asked}", title="Lists", headings=("Lists",))
+    both = page(
+        f"{BASE}a.html", "Lists.", f"{other}\n\n{asked}", title="Lists", headings=("Lists",)
+    )
     await commit(docs, id_, both)
     (found,) = await ranker.search("how do I filter a column", None, await docs.versions())
     assert found.content.removeprefix("Lists.\n\n").startswith("## Filter a Column")
@@ -239,7 +329,9 @@ async def test_the_section_with_a_name_of_the_query_in_its_heading_is_shown(docs
     id_ = await version(docs)
     busy = "## (5) APP_BUSY\n\nAnother connection writes to the database."
     locked = "## (6) APP_LOCKED\n\nThe database is locked. APP_BUSY means that another process has locked it."
-    both = page(f"{BASE}a.html", "Codes.", f"{busy}\n\n{locked}", title="Codes", headings=("Codes",))
+    both = page(
+        f"{BASE}a.html", "Codes.", f"{busy}\n\n{locked}", title="Codes", headings=("Codes",)
+    )
     await commit(docs, id_, both)
     (found,) = await ranker.search("APP_BUSY database is locked", None, await docs.versions())
     assert found.content.removeprefix("Codes.\n\n").startswith("## (5) APP_BUSY")
@@ -255,19 +347,31 @@ async def test_the_name_of_the_site_does_not_choose_the_section(docs, ranker):
     assert found.content.removeprefix("Care.\n\n").startswith("## Backups")
 
 
-async def test_the_short_end_of_a_page_without_room_for_the_text_before_it_stands_alone(docs, ranker):
+async def test_the_short_end_of_a_page_without_room_for_the_text_before_it_stands_alone(
+    docs, ranker
+):
     id_ = await version(docs)
     before = "## Requests\n\n" + "Data is sent as text, and JSON is text. " * 60
-    await commit(docs, id_, page(f"{BASE}a.html", before, "## Replies\n\nReturn JSON from a view as a dictionary."))
-    (found,) = await ranker.search("return JSON from a view", None, await docs.versions(), max_tokens=300)
+    await commit(
+        docs,
+        id_,
+        page(f"{BASE}a.html", before, "## Replies\n\nReturn JSON from a view as a dictionary."),
+    )
+    (found,) = await ranker.search(
+        "return JSON from a view", None, await docs.versions(), max_tokens=300
+    )
     assert found.content == "## Replies\n\nReturn JSON from a view as a dictionary."
 
 
 async def test_a_section_that_nearly_fits_is_shown_from_its_beginning(docs, ranker):
     id_ = await version(docs)
     start = "## Locks\n\nA lock keeps others out. " + "It is held for a while. " * 44
-    await commit(docs, id_, page(f"{BASE}a.html", f"{start}\n\nA deadlock of two processes ends by itself."))
-    (found,) = await ranker.search("deadlock of two processes", None, await docs.versions(), max_tokens=300)
+    await commit(
+        docs, id_, page(f"{BASE}a.html", f"{start}\n\nA deadlock of two processes ends by itself.")
+    )
+    (found,) = await ranker.search(
+        "deadlock of two processes", None, await docs.versions(), max_tokens=300
+    )
     assert found.content.startswith("## Locks")
 
 
@@ -287,7 +391,9 @@ async def test_the_first_result_goes_on_with_the_text_after_its_chunk(docs, rank
     assert found.content.endswith("```\npause(task)\n```")
 
 
-async def test_a_last_section_that_does_not_fit_is_cut_itself_and_not_the_text_before_it(docs, ranker):
+async def test_a_last_section_that_does_not_fit_is_cut_itself_and_not_the_text_before_it(
+    docs, ranker
+):
     id_ = await version(docs)
     texts = ("Pausing takes a while. " * 60, "## Pausing\n\n" + "Tasks can be paused. " * 60)
     await commit(docs, id_, page(f"{BASE}a.html", *texts, title="Guide"))
@@ -295,9 +401,13 @@ async def test_a_last_section_that_does_not_fit_is_cut_itself_and_not_the_text_b
     assert found.content.startswith("## Pausing\n\nTasks can be paused.")
 
 
-async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_with_more_of_each(docs, ranker):
+async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_with_more_of_each(
+    docs, ranker
+):
     id_ = await version(docs)
-    scattered = f"Retry, retry. {'It waits. ' * 40} Uploads. {'It waits. ' * 40} Timeouts, and a timeout."
+    scattered = (
+        f"Retry, retry. {'It waits. ' * 40} Uploads. {'It waits. ' * 40} Timeouts, and a timeout."
+    )
     together = f"{'It runs. ' * 60} Retry uploads after a timeout. {'It runs. ' * 60}"
     await commit(docs, id_, page(f"{BASE}a.html", scattered, title="Uploads"))
     await commit(docs, id_, page(f"{BASE}b.html", together, title="Notes"))
@@ -307,36 +417,60 @@ async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_
 
 async def test_a_word_with_two_last_letters_that_may_differ_is_found(docs, ranker):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "The letters of ASCII, and radii of Hawaii.", title="Letters"))
+    await commit(
+        docs,
+        id_,
+        page(f"{BASE}a.html", "The letters of ASCII, and radii of Hawaii.", title="Letters"),
+    )
     for asked in ("ascii letters", "radii", "hawaii"):
         (found,) = await ranker.search(asked, None, await docs.versions())
         assert found.page_title == "Letters"
 
 
-async def test_the_section_about_the_rarest_word_is_shown_rather_than_one_about_common_words(docs, ranker):
+async def test_the_section_about_the_rarest_word_is_shown_rather_than_one_about_common_words(
+    docs, ranker
+):
     id_ = await version(docs)
     for number in range(9):
-        await commit(docs, id_, page(f"{BASE}{number}.html", f"Server request {number}.", title=f"Server {number}"))
+        await commit(
+            docs,
+            id_,
+            page(f"{BASE}{number}.html", f"Server request {number}.", title=f"Server {number}"),
+        )
     text = "## A request and its server\n\nA server has requests.\n\n## Middlewares\n\nWrite a middleware."
     await commit(docs, id_, page(f"{BASE}a.html", text, title="Advanced"))
     found = await ranker.search("middleware for each server request", None, await docs.versions())
     assert found[0].content.startswith("## Middlewares")
 
 
-async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_is_found(docs, ranker):
+async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_is_found(
+    docs, ranker
+):
     id_ = await version(docs)
-    texts = ("## Pausing\n\nHalt it at first.", "Then wait for long.", "Then wait for seconds until the tasks end.")
+    texts = (
+        "## Pausing\n\nHalt it at first.",
+        "Then wait for long.",
+        "Then wait for seconds until the tasks end.",
+    )
     await commit(
-        docs, id_, page(f"{BASE}a.html", "Introduction.", *texts, title="Guide", headings=("Guide", "Pausing"))
+        docs,
+        id_,
+        page(
+            f"{BASE}a.html", "Introduction.", *texts, title="Guide", headings=("Guide", "Pausing")
+        ),
     )
     (found,) = await ranker.search("seconds of pausing", None, await docs.versions())
     assert found.content.startswith("## Pausing")
 
 
-async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_definition(docs, ranker):
+async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_definition(
+    docs, ranker
+):
     id_ = await version(docs)
     draft = page(
-        f"{BASE}a.html", "link_all() links.", "To link_all in private, say PRIVATE or public: private link_all."
+        f"{BASE}a.html",
+        "link_all() links.",
+        "To link_all in private, say PRIVATE or public: private link_all.",
     )
     await commit(docs, id_, with_symbols(draft, Symbol("link_all", "api", "link_all", 0)))
     for asked, shown in (("link_all private public", "s1"), ("link_all", "link_all")):
@@ -348,40 +482,60 @@ async def test_a_name_of_several_words_is_defined_where_it_ends_a_longer_one(doc
     id_ = await version(docs)
     for number in range(3):
         text = "A map entry has or_insert. Call or_insert on the entry of a map."
-        await commit(docs, id_, page(f"{BASE}{number}.html", text, text, title="Map entry or_insert"))
-    draft = page(f"{BASE}entry.html", "About entries.", "`or_insert(value)` puts a value.", title="Entry")
-    await commit(docs, id_, with_symbols(draft, Symbol("std::Entry::or_insert", "api", "or_insert", 1)))
+        await commit(
+            docs, id_, page(f"{BASE}{number}.html", text, text, title="Map entry or_insert")
+        )
+    draft = page(
+        f"{BASE}entry.html", "About entries.", "`or_insert(value)` puts a value.", title="Entry"
+    )
+    await commit(
+        docs, id_, with_symbols(draft, Symbol("std::Entry::or_insert", "api", "or_insert", 1))
+    )
     found = await ranker.search("map entry or_insert", VECTOR, await docs.versions())
     assert found[0].url == f"{BASE}entry.html#or_insert"
 
 
 async def test_a_long_definition_is_shown_from_its_beginning(docs, ranker):
     id_ = await version(docs)
-    text = f"`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```\n\n{LONG}"
+    text = (
+        f"`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```\n\n{LONG}"
+    )
     chunk = ChunkDraft(0, len(text), ("Admin",), "Admin.columns")
     symbol = Symbol("Admin.columns", "api", "Admin.columns", 0)
     await commit(
-        docs, id_, PageDraft(f"{BASE}a.html", "Admin", text, (chunk,), (symbol,), body_hash="hash", etag='"1"')
+        docs,
+        id_,
+        PageDraft(
+            f"{BASE}a.html", "Admin", text, (chunk,), (symbol,), body_hash="hash", etag='"1"'
+        ),
     )
     (found,) = await ranker.search("Admin.columns", VECTOR, await docs.versions(), max_tokens=400)
-    assert found.content.startswith("`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```")
+    assert found.content.startswith(
+        "`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```"
+    )
 
 
 async def test_words_alone_suffice_and_vectors_find_pages_without_the_words(docs, ranker):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Tasks can be cancelled."))
     await commit(docs, id_, page(f"{BASE}b.html", "Sleeping for a while."), VECTOR)
-    assert [one.url for one in await ranker.search("cancel", None, await docs.versions())] == [f"{BASE}a.html#s0"]
+    assert [one.url for one in await ranker.search("cancel", None, await docs.versions())] == [
+        f"{BASE}a.html#s0"
+    ]
     assert len(await ranker.search("cancel", VECTOR, await docs.versions())) == 2
 
 
-async def test_a_long_page_far_from_the_query_is_not_before_the_only_page_with_its_words(docs, ranker):
+async def test_a_long_page_far_from_the_query_is_not_before_the_only_page_with_its_words(
+    docs, ranker
+):
     id_ = await version(docs)
     embedder = StaticEmbedder()
     code, text = [f"line_{n} = compute({n})" for n in range(20)], "A map with quadratic probing."
     await commit(docs, id_, page(f"{BASE}code.html", *code), embedder.encode(code))
     await commit(docs, id_, page(f"{BASE}map.html", text), embedder.encode([text]))
-    found = await ranker.search("quadratic probing", embedder.encode(["quadratic probing"]), await docs.versions())
+    found = await ranker.search(
+        "quadratic probing", embedder.encode(["quadratic probing"]), await docs.versions()
+    )
     assert found[0].url == f"{BASE}map.html#s0"
 
 
@@ -399,7 +553,10 @@ def test_a_reply_never_exceeds_its_limit(results, most):
     overheads, wants = [one for one, _ in results], [want for _, want in results]
     shares = share_out(overheads, wants, most)
     assert sum(shares) + sum(overheads[: len(shares)]) <= most
-    assert all(min(want, LEAST_CONTENT) <= share <= want for share, want in zip(shares, wants, strict=False))
+    assert all(
+        min(want, LEAST_CONTENT) <= share <= want
+        for share, want in zip(shares, wants, strict=False)
+    )
 
 
 def test_every_result_gets_its_whole_text_if_there_is_room():
@@ -417,10 +574,16 @@ def test_the_first_gets_enough_to_answer_however_many_follow():
     assert share_out([100] * 10, [30] * 10, 1_600) == [30] * 10
 
 
-async def test_another_order_is_taken_over_but_for_definitions_and_the_best_place_has_the_best_score(docs):
+async def test_another_order_is_taken_over_but_for_definitions_and_the_best_place_has_the_best_score(
+    docs,
+):
     id_ = await version(docs)
     for number in range(3):
-        await commit(docs, id_, page(f"{BASE}{number}.html", f"Use task.wait {'wait ' * number} here.", title="Use"))
+        await commit(
+            docs,
+            id_,
+            page(f"{BASE}{number}.html", f"Use task.wait {'wait ' * number} here.", title="Use"),
+        )
     draft = page(f"{BASE}task.html", "About tasks.", "**task.wait(*seconds*)**")
     await commit(docs, id_, with_symbols(draft, Symbol("task.wait", "api", "task.wait", 1)))
     read: list[str] = []
@@ -435,4 +598,11 @@ async def test_another_order_is_taken_over_but_for_definitions_and_the_best_plac
     assert [one.url for one in found] == [own[0].url, *(one.url for one in reversed(own[1:]))]
     assert [one.relevance_score for one in found] == [one.relevance_score for one in own]
     assert len(read) == len(own) - 1
-    assert len(await asker.search("task.wait", VECTOR, await docs.versions(), limit=2, reorder=backwards)) <= 2
+    assert (
+        len(
+            await asker.search(
+                "task.wait", VECTOR, await docs.versions(), limit=2, reorder=backwards
+            )
+        )
+        <= 2
+    )

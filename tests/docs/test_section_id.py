@@ -12,7 +12,9 @@ PAGE = PageDraft("https://d.example/tides", "Tides", TEXT, (FIRST, SECOND))
 
 
 def test_an_id_stays_when_other_sections_come_before_it() -> None:
-    longer = replace(PAGE, markdown=f"News.\n{TEXT}", chunks=(ChunkDraft(0, 5), ChunkDraft(6, 29, ("Tides",))))
+    longer = replace(
+        PAGE, markdown=f"News.\n{TEXT}", chunks=(ChunkDraft(0, 5), ChunkDraft(6, 29, ("Tides",)))
+    )
     assert section_ids(longer)[1] == section_ids(PAGE)[0]
 
 
@@ -38,4 +40,7 @@ def test_a_text_with_half_a_surrogate_pair_has_an_id() -> None:
 
 
 def test_the_text_includes_the_restored_fence_or_table_head() -> None:
-    assert content_of(replace(SECOND, before="| a |\n", after="\n```"), TEXT) == "| a |\nThe moon pulls.\n```"
+    assert (
+        content_of(replace(SECOND, before="| a |\n", after="\n```"), TEXT)
+        == "| a |\nThe moon pulls.\n```"
+    )

@@ -48,23 +48,40 @@ async def test_a_pattern_or_a_part_of_a_name_or_url_selects(
 
 @pytest.mark.parametrize(
     "sites_filter",
-    ["((((", "x{99999999999999}", "[", "*", "(?P<n>a)(?P<n>b)", "(?au)a", "\\", "(?\x1bq)", "\ud800(", "(" * 200],
+    [
+        "((((",
+        "x{99999999999999}",
+        "[",
+        "*",
+        "(?P<n>a)(?P<n>b)",
+        "(?au)a",
+        "\\",
+        "(?\x1bq)",
+        "\ud800(",
+        "(" * 200,
+    ],
 )
-async def test_an_unusable_pattern_is_a_fault_of_the_caller(workers: SharedWorkers, sites_filter: str) -> None:
+async def test_an_unusable_pattern_is_a_fault_of_the_caller(
+    workers: SharedWorkers, sites_filter: str
+) -> None:
     with pytest.raises(SearchValidationError, match="not a regular expression") as caught:
         await chosen(workers, sites_filter)
     assert caught.value.message.isprintable()
     assert len(caught.value.message) < 2 * MOST_PATTERN_CHARS
 
 
-@pytest.mark.parametrize("sites_filter", ["(a+)+$", "(a|a?)+$", "(.*)*(.*)*(.*)*(.*)*#", "(a?){60}a{60}"])
+@pytest.mark.parametrize(
+    "sites_filter", ["(a+)+$", "(a|a?)+$", "(.*)*(.*)*(.*)*(.*)*#", "(a?){60}a{60}"]
+)
 async def test_a_pattern_that_takes_too_long_is_a_fault_of_the_caller(sites_filter: str) -> None:
     async with Workers(count=1, limits=Limits(seconds=0.2)) as workers:
         with pytest.raises(SearchValidationError, match="too costly"):
             await chosen(workers, sites_filter)
 
 
-async def test_no_pattern_is_compiled_in_this_process(workers: SharedWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_pattern_is_compiled_in_this_process(
+    workers: SharedWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compiled: list[Any] = []
     compile_here = re._compiler.compile  # type: ignore[attr-defined]
 
@@ -80,7 +97,13 @@ async def test_no_pattern_is_compiled_in_this_process(workers: SharedWorkers, mo
 @pytest.mark.parametrize(
     ("sites_filter", "ids"),
     [
-        *(("^pyth.n$", [1, 2]), (r"3\.13/$", [2]), ("ruby|c..", [1, 2, 3]), (r"c\+\+", [3]), (r"\bpython\b", [1, 2])),
+        *(
+            ("^pyth.n$", [1, 2]),
+            (r"3\.13/$", [2]),
+            ("ruby|c..", [1, 2, 3]),
+            (r"c\+\+", [3]),
+            (r"\bpython\b", [1, 2]),
+        ),
         *(
             ("127.0.0.1:8000", [3]),
             ("https://docs.python.org/3.12/", [1]),
@@ -89,7 +112,9 @@ async def test_no_pattern_is_compiled_in_this_process(workers: SharedWorkers, mo
         ),
     ],
 )
-async def test_a_pattern_without_repetitions_starts_no_worker(sites_filter: str, ids: list[int]) -> None:
+async def test_a_pattern_without_repetitions_starts_no_worker(
+    sites_filter: str, ids: list[int]
+) -> None:
     async with Workers() as workers:
         assert await chosen(workers, sites_filter) == ids
         assert not workers._all

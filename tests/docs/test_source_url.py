@@ -51,7 +51,16 @@ def test_a_folder_and_an_archive_become_addresses(place: Path) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        *("pipe.zip", "socket.zip", "/dev/null", "/dev/zero", "loop", "nowhere", "~nobody-of-that-name/docs", " "),
+        *(
+            "pipe.zip",
+            "socket.zip",
+            "/dev/null",
+            "/dev/zero",
+            "loop",
+            "nowhere",
+            "~nobody-of-that-name/docs",
+            " ",
+        ),
         *("x" * 300, "x/" * 5_000, "docs\0", "\ud800", "\x1b[31m", "https://a.example/\ud800"),
     ],
 )
@@ -63,6 +72,8 @@ def test_what_is_neither_is_refused_in_one_short_line(place: Path, source: str) 
 
 
 @pytest.mark.parametrize("source", ["closed", "closed/below", "closed/docs.zip"])
-def test_a_folder_that_may_not_be_read_is_refused_with_the_reason(without_rights: Path, source: str) -> None:
+def test_a_folder_that_may_not_be_read_is_refused_with_the_reason(
+    without_rights: Path, source: str
+) -> None:
     with pytest.raises(SearchValidationError, match="Permission denied"):
         source_url(str(without_rights / source))

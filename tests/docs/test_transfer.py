@@ -34,8 +34,14 @@ def library(docs):
 
 
 async def exported(library, path):
-    id_ = (await library.store.add_version("python", "3", BASE, CrawlOptions(headers=(("cookie", "secret=1"),)))).id
-    draft = with_symbols(page(f"{BASE}a.html", "East words.", "North words."), Symbol("a.b", "api", "s1", 1))
+    id_ = (
+        await library.store.add_version(
+            "python", "3", BASE, CrawlOptions(headers=(("cookie", "secret=1"),))
+        )
+    ).id
+    draft = with_symbols(
+        page(f"{BASE}a.html", "East words.", "North words."), Symbol("a.b", "api", "s1", 1)
+    )
     await commit(library.store, id_, draft, vectors((1, 0), (0, 1)), links=[f"{BASE}b.html"])
     (found,) = await library.find("python")
     assert await export_site(library, found, "tests/1", path) == 1
@@ -50,11 +56,17 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
     assert (imported.status, imported.page_count, imported.unembedded) == ("completed", 1, 0)
     (hit,) = await search_text(other, TextQuery(("north",)), [imported.id], 10)
     assert [c.content for c in await chunks_of(other, [hit.chunk_id])] == ["North words."]
-    assert (await other.search_vectors(vectors((0, 1)), [imported.id], 1))[0].chunk_id == hit.chunk_id
-    assert [match.chunk_id for match in await definitions(other, ["a.b"], [imported.id], 10)] == [hit.chunk_id]
+    assert (await other.search_vectors(vectors((0, 1)), [imported.id], 1))[
+        0
+    ].chunk_id == hit.chunk_id
+    assert [match.chunk_id for match in await definitions(other, ["a.b"], [imported.id], 10)] == [
+        hit.chunk_id
+    ]
     assert imported.known == 1
     await other.start_generation(imported.id)
-    task = await leased(other, imported.id, f"{BASE}b.html")  # a refresh knows the links of the page
+    task = await leased(
+        other, imported.id, f"{BASE}b.html"
+    )  # a refresh knows the links of the page
     assert task.depth == 1
     await other.close()
 
@@ -149,8 +161,12 @@ async def imported(tmp_path):
 
     async def act(*pages, **head):
         lines = [HEAD | head, *pages]
-        (tmp_path / "x.gz").write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
-        return await import_site(DocsLibrary(store, None, None), "tests/1", tmp_path / "x.gz"), store
+        (tmp_path / "x.gz").write_bytes(
+            gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode())
+        )
+        return await import_site(
+            DocsLibrary(store, None, None), "tests/1", tmp_path / "x.gz"
+        ), store
 
     yield act
     await store.close()
@@ -164,8 +180,15 @@ async def stored(imported, *pages, **head):
 async def test_a_page_as_the_crawler_writes_it_is_imported_whole(imported):
     version, (page,) = await stored(imported, PAGE)
     assert (version.url, version.reason, version.options.exclude) == (BASE, "", ("private/*",))
-    assert (page.address, page.draft.title, page.draft.etag, page.fetched_at) == (f"{BASE}a.html", "A", '"1"', 1.7e9)
-    assert [(c.start, c.stop, c.heading_path, c.anchor) for c in page.draft.chunks] == [(0, len(TEXT), ("A",), "a")]
+    assert (page.address, page.draft.title, page.draft.etag, page.fetched_at) == (
+        f"{BASE}a.html",
+        "A",
+        '"1"',
+        1.7e9,
+    )
+    assert [(c.start, c.stop, c.heading_path, c.anchor) for c in page.draft.chunks] == [
+        (0, len(TEXT), ("A",), "a")
+    ]
     assert [symbol.name for symbol in page.draft.symbols] == ["a.b"]
     assert page.vectors is not None
 
@@ -173,19 +196,29 @@ async def test_a_page_as_the_crawler_writes_it_is_imported_whole(imported):
 @pytest.mark.parametrize("url", ["file:///etc/", "file:///home/x/book.zip"])
 async def test_a_folder_of_another_machine_becomes_a_name_that_is_never_crawled(imported, url):
     base = f"{url}!/" if url.endswith("zip") else url
-    pages = [PAGE | {"address": f"{base}sub/a%20b.md", "url": f"{base}sub/a%20b.md", "links": [f"{base}c.md", BASE]}]
+    pages = [
+        PAGE
+        | {
+            "address": f"{base}sub/a%20b.md",
+            "url": f"{base}sub/a%20b.md",
+            "links": [f"{base}c.md", BASE],
+        }
+    ]
     pages.append(PAGE | {"address": f"{BASE}a.html"})
     version, (page,) = await stored(imported, *pages, url=url, name="my book")
     assert version.url == "imported:///my%20book/3/"
     assert (page.address, page.draft.url) == ("imported:///my%20book/3/sub/a%20b.md",) * 2
     assert page.links == ("imported:///my%20book/3/c.md",)
-    assert version.reason == "1 pages of the file are outside the site, or not as a crawl writes them."
+    assert (
+        version.reason == "1 pages of the file are outside the site, or not as a crawl writes them."
+    )
     with pytest.raises(SearchValidationError, match="another machine"):
         check_source(version)
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "ftp://a.example/", "data:text/html,x", "", "//a", "http://\x1b[m/"]
+    "url",
+    ["javascript:alert(1)", "ftp://a.example/", "data:text/html,x", "", "//a", "http://\x1b[m/"],
 )
 async def test_a_site_with_another_address_is_refused(imported, url):
     with pytest.raises(SearchValidationError, match="no usable address"):
@@ -201,14 +234,24 @@ async def test_pages_and_links_outside_the_site_are_left_out(imported):
     ]
     outside += [f"{BASE}private/a.html", f"{BASE}a.png"]
     links = [*outside, f"{BASE}b.html#x", f"{BASE}b.html"]
-    version, (page,) = await stored(imported, PAGE | {"links": links}, *(PAGE | {"address": url} for url in outside))
-    assert version.reason == f"{len(outside)} pages of the file are outside the site, or not as a crawl writes them."
+    version, (page,) = await stored(
+        imported, PAGE | {"links": links}, *(PAGE | {"address": url} for url in outside)
+    )
+    assert (
+        version.reason
+        == f"{len(outside)} pages of the file are outside the site, or not as a crawl writes them."
+    )
     assert page.links == (f"{BASE}b.html",)
 
 
 async def test_of_the_addresses_of_a_page_only_its_index_file_stays_beside_its_own(imported):
-    for given, expected in ((f"{BASE}index.html", f"{BASE}index.html"), ("javascript:alert(1)", BASE)):
-        _, (page,) = await stored(imported, PAGE | {"address": BASE, "url": given}, name=given[:5], version="3")
+    for given, expected in (
+        (f"{BASE}index.html", f"{BASE}index.html"),
+        ("javascript:alert(1)", BASE),
+    ):
+        _, (page,) = await stored(
+            imported, PAGE | {"address": BASE, "url": given}, name=given[:5], version="3"
+        )
         assert page.draft.url == expected
 
 
@@ -222,7 +265,12 @@ async def test_control_characters_and_live_links_do_not_reach_the_index(imported
         PAGE | {"chunks": [[0, len(TEXT), ["A"], f"a{escape}", "", ""]]},
         PAGE | {"chunks": [[0, len(TEXT), ["A"], "a", link, ""]]},
         PAGE | {"chunks": [[0, len(TEXT), ["A" * 300], "a", "", ""]]},
-        PAGE | {"etag": f"a{escape}", "last_modified": "a\r\nb", "symbols": [[f"a{escape}", "api", "a", 0]]},
+        PAGE
+        | {
+            "etag": f"a{escape}",
+            "last_modified": "a\r\nb",
+            "symbols": [[f"a{escape}", "api", "a", 0]],
+        },
     ]
     pages = [page | {"address": f"{BASE}{number}.html"} for number, page in enumerate(pages)]
     imported_version, (found,) = await stored(imported, *pages)
@@ -254,7 +302,9 @@ async def test_control_characters_and_live_links_do_not_reach_the_index(imported
         {"extra": 1},
     ],
 )
-async def test_a_page_that_no_crawler_writes_is_refused_and_leaves_nothing(imported, tmp_path, wrong):
+async def test_a_page_that_no_crawler_writes_is_refused_and_leaves_nothing(
+    imported, tmp_path, wrong
+):
     with pytest.raises(SearchValidationError, match="damaged"):
         await imported(PAGE, PAGE | {"address": f"{BASE}z.html"} | wrong)
     store = SqliteDocs(tmp_path / "imported.db", "tests/1")
@@ -263,7 +313,14 @@ async def test_a_page_that_no_crawler_writes_is_refused_and_leaves_nothing(impor
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_pages": 0}, {"max_pages": 10**9}, {"delay": -1}, {"delay": 1e300}, {"include": ["*"] * 101}]
+    "wrong",
+    [
+        {"max_pages": 0},
+        {"max_pages": 10**9},
+        {"delay": -1},
+        {"delay": 1e300},
+        {"include": ["*"] * 101},
+    ],
 )
 async def test_options_that_no_command_takes_are_refused(imported, wrong):
     with pytest.raises(SearchValidationError, match="damaged"):
@@ -284,7 +341,9 @@ async def test_a_time_in_the_future_counts_as_now(imported):
 async def test_links_are_taken_up_to_the_limit_of_a_crawl(imported, monkeypatch):
     monkeypatch.setattr(transfer, "URLS_PER_PAGE", 0.0001)  # of 20,000 pages
     links = tuple(f"{BASE}{number}.html" for number in range(5))
-    _, found = await stored(imported, PAGE | {"links": links[:3]}, PAGE | {"address": BASE, "links": links[1:]})
+    _, found = await stored(
+        imported, PAGE | {"links": links[:3]}, PAGE | {"address": BASE, "links": links[1:]}
+    )
     assert [one.links for one in found] == [links[:3], links[1:3]]
 
 
@@ -297,12 +356,17 @@ async def test_a_batch_is_bounded_by_its_bytes(imported, monkeypatch):
         await put(store, id_, pages)
 
     monkeypatch.setattr(SqliteDocs, "put_pages", noted)
-    pages = [PAGE | {"address": f"{BASE}{number}.html", "markdown": TEXT + "x" * 400} for number in range(6)]
+    pages = [
+        PAGE | {"address": f"{BASE}{number}.html", "markdown": TEXT + "x" * 400}
+        for number in range(6)
+    ]
     await imported(*pages)
     assert sizes == [2, 2, 2]
 
 
-async def test_a_page_too_large_for_a_line_is_exported_without_its_vectors(library, tmp_path, monkeypatch):
+async def test_a_page_too_large_for_a_line_is_exported_without_its_vectors(
+    library, tmp_path, monkeypatch
+):
     await exported(library, tmp_path / "whole.gz")
     (line,) = gzip.decompress((tmp_path / "whole.gz").read_bytes()).splitlines()[1:]
     monkeypatch.setattr(transfer, "MAX_LINE_BYTES", len(line))

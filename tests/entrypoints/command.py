@@ -23,4 +23,6 @@ def run(environment: Mapping[str, str], *arguments: str, text: str = "") -> Done
 def start(environment: Mapping[str, str], *arguments: str) -> Done:
     """Run a command in a process of its own, as a shell does."""
     command = [sys.executable, "-m", "websearch_gateway", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )

@@ -54,7 +54,9 @@ def connect(served_environment: Mapping[str, str], monkeypatch: pytest.MonkeyPat
             for name, value in {**served_environment, **settings}.items():
                 patch.setenv(name, value)
             loaded = load_settings()
-        async with Client(serving(loaded), mode=mode, message_handler=told, client_info=client_info) as client:
+        async with Client(
+            serving(loaded), mode=mode, message_handler=told, client_info=client_info
+        ) as client:
             yield client
 
     return start

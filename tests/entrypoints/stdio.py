@@ -31,9 +31,15 @@ def structured(result: CallToolResult) -> dict[str, Any]:
 async def serving(settings: Settings) -> AsyncIterator[Streams]:
     """The client's end of a pipe to a server with these settings, as the SDK's clients take it."""
     here, there = socket.socketpair()
-    with there, there.makefile("r", encoding="utf-8") as requests, there.makefile("w", encoding="utf-8") as replies:
+    with (
+        there,
+        there.makefile("r", encoding="utf-8") as requests,
+        there.makefile("w", encoding="utf-8") as replies,
+    ):
         async with anyio.create_task_group() as tasks, _client(here) as streams:
-            tasks.start_soon(_serve, settings, anyio.wrap_file(requests), anyio.wrap_file(replies), there)
+            tasks.start_soon(
+                _serve, settings, anyio.wrap_file(requests), anyio.wrap_file(replies), there
+            )
             yield streams
 
 
@@ -56,12 +62,16 @@ async def _client(pipe: socket.socket) -> AsyncIterator[Streams]:
     async def read() -> None:
         with suppress(anyio.BrokenResourceError):  # the client has left
             async for line in reader:
-                await received.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+                await received.send(
+                    SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+                )
         received.close()
 
     async def write() -> None:
         async for message in sent:
-            writer.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            writer.write(
+                message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+            )
             await writer.drain()
         writer.write_eof()
 

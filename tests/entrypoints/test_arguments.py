@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.entrypoints.arguments import LONGEST_JSON, LONGEST_TEXT, MOST_FAULTS, Kind, kinds_of
+from websearch_gateway.entrypoints.arguments import (
+    LONGEST_JSON,
+    LONGEST_TEXT,
+    MOST_FAULTS,
+    Kind,
+    kinds_of,
+)
 from websearch_gateway.entrypoints.http.compatible.openai_api import question
 from websearch_gateway.entrypoints.http.compatible.search_apis import Lenient
 from websearch_gateway.entrypoints.mcp.messages import repaired
@@ -18,7 +24,20 @@ from websearch_gateway.errors import SearchValidationError
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
-ABSENT: tuple[Any, ...] = (None, "", " ", "null", "none", "None", "NULL", "undefined", [], ["null"], [""], [None])
+ABSENT: tuple[Any, ...] = (
+    None,
+    "",
+    " ",
+    "null",
+    "none",
+    "None",
+    "NULL",
+    "undefined",
+    [],
+    ["null"],
+    [""],
+    [None],
+)
 
 LENIENT = {model.__name__: model for model in Lenient.__subclasses__()}
 
@@ -40,7 +59,11 @@ def sample(kind: Kind) -> Any:
 
 def required(tool: Tool) -> dict[str, Any]:
     """The fewest arguments with which the tool may be called."""
-    return {name: sample(kind) for name, kind in kinds_of(tool.arguments).items() if not kind.is_optional}
+    return {
+        name: sample(kind)
+        for name, kind in kinds_of(tool.arguments).items()
+        if not kind.is_optional
+    }
 
 
 EVERY_ARGUMENT = [(tool.name, name) for tool in TOOLS for name in kinds_of(tool.arguments)]
@@ -60,25 +83,40 @@ def test_an_optional_argument_that_says_nothing_is_absent(tool: str, argument: s
 
 
 @pytest.mark.parametrize(
-    ("tool", "argument"), [(tool, name) for tool, name in EVERY_ARGUMENT if BY_NAME[tool].changes_data]
+    ("tool", "argument"),
+    [(tool, name) for tool, name in EVERY_ARGUMENT if BY_NAME[tool].changes_data],
 )
 def test_a_call_that_removes_something_refuses_a_word_for_nothing(tool: str, argument: str) -> None:
     kind = kinds_of(BY_NAME[tool].arguments)[argument]
     if not kind.is_optional:
         return
     for nothing in ABSENT[1:]:
-        with pytest.raises(SearchValidationError, match=f"{argument}: .*leave the argument out") as refusal:
+        with pytest.raises(
+            SearchValidationError, match=f"{argument}: .*leave the argument out"
+        ) as refusal:
             BY_NAME[tool].parse({**required(BY_NAME[tool]), argument: nothing})
         assert refusal.value.details["faults"][0]["field"] == argument, nothing
 
 
 @pytest.mark.parametrize(("tool", "argument"), EVERY_ARGUMENT)
-def test_half_of_a_character_is_refused_by_the_name_of_its_argument(tool: str, argument: str) -> None:
+def test_half_of_a_character_is_refused_by_the_name_of_its_argument(
+    tool: str, argument: str
+) -> None:
     kind = kinds_of(BY_NAME[tool].arguments)[argument]
-    for half in ("an emoji in halves \ud83d", "\udc80", repaired('"it ends in \\ud83d"').strip('"')):
+    for half in (
+        "an emoji in halves \ud83d",
+        "\udc80",
+        repaired('"it ends in \\ud83d"').strip('"'),
+    ):
         given: Any = [half] if kind.is_list else half
         if kind.model is not None:
-            given = [{name: half for name, inner in kinds_of(kind.model).items() if not inner.is_optional}]
+            given = [
+                {
+                    name: half
+                    for name, inner in kinds_of(kind.model).items()
+                    if not inner.is_optional
+                }
+            ]
         with pytest.raises(SearchValidationError, match="half of a character") as refusal:
             BY_NAME[tool].parse({**required(BY_NAME[tool]), argument: given})
         assert refusal.value.details["faults"][0]["field"].split(".")[0] == argument
@@ -148,7 +186,9 @@ def unclear(kind: Kind) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("tool", "argument"), EVERY_ARGUMENT)
-def test_what_can_mean_nothing_or_several_things_is_refused_by_name(tool: str, argument: str) -> None:
+def test_what_can_mean_nothing_or_several_things_is_refused_by_name(
+    tool: str, argument: str
+) -> None:
     kind = kinds_of(BY_NAME[tool].arguments)[argument]
     for value in unclear(kind):
         with pytest.raises(SearchValidationError) as refusal:
@@ -156,8 +196,12 @@ def test_what_can_mean_nothing_or_several_things_is_refused_by_name(tool: str, a
         assert refusal.value.details["faults"][0]["field"].split(".")[0] == argument, value
 
 
-@pytest.mark.parametrize("query", ["null", "none", "", "5", "true", '["a","b"]', "['a']", '{"claim": "a"}', "[1] who?"])
-@pytest.mark.parametrize("tool", ["search_web", "web_search", "search_news", "search_docs", "search_similar"])
+@pytest.mark.parametrize(
+    "query", ["null", "none", "", "5", "true", '["a","b"]', "['a']", '{"claim": "a"}', "[1] who?"]
+)
+@pytest.mark.parametrize(
+    "tool", ["search_web", "web_search", "search_news", "search_docs", "search_similar"]
+)
 def test_a_query_stays_the_text_that_it_is(tool: str, query: str) -> None:
     assert BY_NAME[tool].parse({"query": query}).query == query
 
@@ -180,7 +224,9 @@ def test_a_query_stays_the_text_that_it_is(tool: str, query: str) -> None:
     ],
 )
 @pytest.mark.parametrize("tool", ["web_search_raw", "read_from_page"])
-def test_one_query_or_several_come_as_a_text_or_a_list(tool: str, given: Any, queries: tuple[str, ...]) -> None:
+def test_one_query_or_several_come_as_a_text_or_a_list(
+    tool: str, given: Any, queries: tuple[str, ...]
+) -> None:
     address = {"url": "https://a.org/"} if tool == "read_from_page" else {}
     assert BY_NAME[tool].parse({**address, "query": given}).queries == queries
 
@@ -215,7 +261,9 @@ def test_an_unknown_argument_is_told_with_those_that_exist() -> None:
 
 
 def test_a_fault_within_an_object_is_told_by_the_name_that_was_given() -> None:
-    with pytest.raises(SearchValidationError, match=r"claims\.0\.urls\.0 \(given as claims\.0\.links\)"):
+    with pytest.raises(
+        SearchValidationError, match=r"claims\.0\.urls\.0 \(given as claims\.0\.links\)"
+    ):
         BY_NAME["check_claims"].parse({"claims": [{"claim": "It is tall.", "links": [5.5]}]})
 
 
@@ -230,9 +278,17 @@ def test_lists_within_objects_are_not_longer_than_those_of_the_call() -> None:
 def test_a_list_as_text_is_read_up_to_a_length_that_no_true_one_has() -> None:
     claims = [{"claim": "It is tall.", "urls": ["https://a.org/"]}] * 20
     padding = " " * (LONGEST_JSON - len(json.dumps(claims)) - 2)
-    assert len(BY_NAME["check_claims"].parse({"claims": f"[{padding}{json.dumps(claims)[1:]}"})) == 20
-    for text in ("[" * LONGEST_TEXT, "[" * LONGEST_JSON, f"[{padding}{json.dumps(claims)[1:]}{' ' * 9}"):
-        with pytest.raises(SearchValidationError, match=f"At most {LONGEST_TEXT} characters|claims"):
+    assert (
+        len(BY_NAME["check_claims"].parse({"claims": f"[{padding}{json.dumps(claims)[1:]}"})) == 20
+    )
+    for text in (
+        "[" * LONGEST_TEXT,
+        "[" * LONGEST_JSON,
+        f"[{padding}{json.dumps(claims)[1:]}{' ' * 9}",
+    ):
+        with pytest.raises(
+            SearchValidationError, match=f"At most {LONGEST_TEXT} characters|claims"
+        ):
             BY_NAME["check_claims"].parse({"claims": text + "x"})
 
 

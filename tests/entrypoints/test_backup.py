@@ -36,12 +36,19 @@ def test_what_is_backed_up_is_there_after_a_restore(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "backup").mkdir()
-    environment = {**os.environ, **PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path / "data")}
+    environment = {
+        **os.environ,
+        **PATIENT_PROCESS,
+        **sandbox.environment(),
+        "DATA_DIR": str(tmp_path / "data"),
+    }
     limits = ("--rate-limit", "100/10minutes", "--daily-budget", "2")
     assert run(environment, "token", "create", "ann", *limits).returncode == 0
     assert run(environment, "search", QUESTION).returncode == 0
     (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "guide.md").write_text("# Timeouts\n\nSet a timeout with the option `--patience`.\n")
+    (tmp_path / "site" / "guide.md").write_text(
+        "# Timeouts\n\nSet a timeout with the option `--patience`.\n"
+    )
     added = run(environment, "docs", "add", str(tmp_path / "site"), "atlas")
     assert added.returncode == 0, added.stderr
     assert len(COMMANDS) == 4
@@ -53,7 +60,10 @@ def test_what_is_backed_up_is_there_after_a_restore(
     restored = {**lost, "STATE_URL": "sqlite:///restored.db"}
     (ann,) = json.loads(run(restored, "token", "list", "--json").stdout)["tokens"]
     assert (ann["name"], ann["rateLimit"], ann["dailyBudgetUsd"]) == ("ann", "100/10minutes", 2.0)
-    spent = [json.loads(run(each, "stats", "--json").stdout)["days"][0]["usd"] for each in (environment, restored)]
+    spent = [
+        json.loads(run(each, "stats", "--json").stdout)["days"][0]["usd"]
+        for each in (environment, restored)
+    ]
     assert spent[0] == spent[1] > 0
     assert json.loads(run(restored, "search", QUESTION, "--json").stdout)["cache"] == "exact"
     found = json.loads(run(restored, "docs", "search", "timeout", "--json").stdout)

@@ -21,7 +21,10 @@ from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
 from websearch_gateway.settings.loading import config_path, index_variables
 
-PROSE = "It tells at length how the thing works and when to use it, with all that one must know about it. " * 5
+PROSE = (
+    "It tells at length how the thing works and when to use it, with all that one must know about it. "
+    * 5
+)
 
 
 def ran(*arguments: str, code: int = 0) -> str:
@@ -44,7 +47,10 @@ def test_a_folder_is_added_searched_read_exported_deleted_and_imported(folder, t
     (hit,) = json.loads(ran("search", "zebra", "--json"))["results"]
     assert (hit["site_name"], hit["heading_path"]) == ("book", ["Zebras"])
     assert "grass" in json.loads(ran("read", hit["section_id"], "--json"))["content"]
-    assert json.loads(ran("read", hit["url"], "--outline", "--json"))["outline"][0]["section_id"] == hit["section_id"]
+    assert (
+        json.loads(ran("read", hit["url"], "--outline", "--json"))["outline"][0]["section_id"]
+        == hit["section_id"]
+    )
     ran("export", "book", str(tmp_path / "book.gz"))
     assert ran("delete", "book") == "Deleted: book 2.\n"
     assert json.loads(ran("search", "zebra", "--json"))["results"] == []
@@ -60,12 +66,18 @@ def test_a_folder_is_added_searched_read_exported_deleted_and_imported(folder, t
 
 
 def test_a_source_that_is_none_is_refused(tmp_path):
-    assert "VALIDATION" in json.loads(ran("add", str(tmp_path / "absent"), "--json", code=1))["error"]["code"]
+    assert (
+        "VALIDATION"
+        in json.loads(ran("add", str(tmp_path / "absent"), "--json", code=1))["error"]["code"]
+    )
 
 
 def test_a_refused_site_leaves_nothing_behind(tmp_path):
     (tmp_path / "bad.zip").write_text("no zip")
-    for source, code in (("http://10.0.0.1/docs/", "FORBIDDEN_URL"), (str(tmp_path / "bad.zip"), "FETCH")):
+    for source, code in (
+        ("http://10.0.0.1/docs/", "FORBIDDEN_URL"),
+        (str(tmp_path / "bad.zip"), "FETCH"),
+    ):
         assert json.loads(ran("add", source, "--json", code=1))["error"]["code"] == code
     assert json.loads(ran("status", "--json"))["sites"] == []
 
@@ -77,8 +89,18 @@ def test_every_command_of_docs_mcp_explains_itself_with_a_short_option(arguments
 
 
 def test_a_site_added_again_keeps_the_options_that_are_not_given(folder):
-    assert json.loads(ran("add", folder, "book", "--exclude", "a.md", "--json", code=1))["sites"][0]["page_count"] == 0
-    assert json.loads(ran("add", folder, "book", "--delay", "0", "--json", code=1))["sites"][0]["page_count"] == 0
+    assert (
+        json.loads(ran("add", folder, "book", "--exclude", "a.md", "--json", code=1))["sites"][0][
+            "page_count"
+        ]
+        == 0
+    )
+    assert (
+        json.loads(ran("add", folder, "book", "--delay", "0", "--json", code=1))["sites"][0][
+            "page_count"
+        ]
+        == 0
+    )
 
 
 def test_the_embedder_is_tried_and_noted_in_a_private_file():
@@ -127,7 +149,9 @@ def ollama() -> Iterator[tuple[int, list[str]]]:
 
 def test_ollama_is_reached_on_any_port_which_the_command_asks_for(folder):
     with ollama() as (port, asked):
-        said = CliRunner().invoke(cli, ["docs", "config"], input=f"ollama\n127.0.0.1\n{port}\nall-minilm\n")
+        said = CliRunner().invoke(
+            cli, ["docs", "config"], input=f"ollama\n127.0.0.1\n{port}\nall-minilm\n"
+        )
         assert said.exit_code == 0, said.output
         assert "Port of Ollama [11434]" in said.output
         assert "vectors of 3 numbers" in said.output
@@ -148,16 +172,31 @@ def test_a_host_that_is_an_address_of_its_own_is_refused(host):
 
 
 def test_an_embedder_that_does_not_answer_is_not_noted():
-    ran("config", "--embedder", "ollama", "--host", "127.0.0.1", "--port", "9", "--model", "m", code=1)
+    ran(
+        "config",
+        "--embedder",
+        "ollama",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "9",
+        "--model",
+        "m",
+        code=1,
+    )
     assert not config_path().exists()
 
 
-def test_the_pages_of_a_folder_with_a_base_url_have_addresses_of_the_web_everywhere(folder, tmp_path):
+def test_the_pages_of_a_folder_with_a_base_url_have_addresses_of_the_web_everywhere(
+    folder, tmp_path
+):
     book = tmp_path / "book"
     (book / "b").mkdir()
     link = '<link rel="canonical" href="https://elsewhere.example/">'
     page = f"<main><h1>Lions</h1><p>The lion eats zebras. {PROSE}</p><a href='../a.md'>Zebras</a></main>"
-    (book / "b" / "index.html").write_text(f"<html><head>{link}<title>Lions</title></head><body>{page}</body></html>")
+    (book / "b" / "index.html").write_text(
+        f"<html><head>{link}<title>Lions</title></head><body>{page}</body></html>"
+    )
     add = ("add", folder, "book", "2", "--base-url", "https://docs.example.org/3.12", "--json")
     (site,) = json.loads(ran(*add))["sites"]
     assert (site["url"], site["page_count"]) == ("https://docs.example.org/3.12/", 2)
@@ -168,7 +207,10 @@ def test_the_pages_of_a_folder_with_a_base_url_have_addresses_of_the_web_everywh
         hits = answer["results"] + answer["more"]
         pages = {hit["url"].partition("#")[0] for hit in hits}
         assert pages == {"https://docs.example.org/3.12/a.md", "https://docs.example.org/3.12/b/"}
-        assert "grass" in json.loads(ran("read", "https://docs.example.org/3.12/a.md", "--json"))["content"]
+        assert (
+            "grass"
+            in json.loads(ran("read", "https://docs.example.org/3.12/a.md", "--json"))["content"]
+        )
         assert all("file:" not in json.dumps(hit) for hit in hits)
 
     found()
@@ -183,8 +225,12 @@ def test_the_pages_of_a_folder_with_a_base_url_have_addresses_of_the_web_everywh
     ran("delete", "book")
     ran("import", str(tmp_path / "book.gz"))
     found()
-    assert [hit["section_id"] for hit in json.loads(ran("search", "zebras", "--json"))["results"]] == ids
-    assert "another machine" in json.loads(ran("update", "book", "--json", code=1))["error"]["message"]
+    assert [
+        hit["section_id"] for hit in json.loads(ran("search", "zebras", "--json"))["results"]
+    ] == ids
+    assert (
+        "another machine" in json.loads(ran("update", "book", "--json", code=1))["error"]["message"]
+    )
 
 
 def test_an_archive_may_have_a_base_url_too(folder, tmp_path):
@@ -197,8 +243,19 @@ def test_an_archive_may_have_a_base_url_too(folder, tmp_path):
 @pytest.mark.parametrize(
     "base",
     [
-        *("docs.example.org", "file:///tmp/", "https://me:secret@docs.example.org/", "https://e.org/?a"),
-        *("", "https://e.org/#a", "https://" + "e" * 400 + ".org/", "https://\ud800/", "javascript:alert(1)"),
+        *(
+            "docs.example.org",
+            "file:///tmp/",
+            "https://me:secret@docs.example.org/",
+            "https://e.org/?a",
+        ),
+        *(
+            "",
+            "https://e.org/#a",
+            "https://" + "e" * 400 + ".org/",
+            "https://\ud800/",
+            "javascript:alert(1)",
+        ),
     ],
 )
 def test_a_base_url_is_an_address_of_the_web_without_a_login(folder, base):
@@ -208,7 +265,9 @@ def test_a_base_url_is_an_address_of_the_web_without_a_login(folder, base):
 
 
 def test_a_base_url_is_for_files_and_stays_the_same(folder):
-    refused = json.loads(ran("add", "https://e.org/docs/", "--base-url", "https://e.org/", "--json", code=1))
+    refused = json.loads(
+        ran("add", "https://e.org/docs/", "--base-url", "https://e.org/", "--json", code=1)
+    )
     assert "website has its own" in refused["error"]["message"]
     ran("add", folder, "book")
     moved = json.loads(ran("add", folder, "book", "--base-url", "https://e.org/", "--json", code=1))
@@ -217,7 +276,9 @@ def test_a_base_url_is_for_files_and_stays_the_same(folder):
 
 def test_a_base_url_of_a_blocked_domain_is_refused(folder, monkeypatch):
     monkeypatch.setenv("BLOCKED_DOMAINS", "e.org")
-    refused = json.loads(ran("add", folder, "--base-url", "https://docs.e.org/", "--json", code=1))["error"]
+    refused = json.loads(ran("add", folder, "--base-url", "https://docs.e.org/", "--json", code=1))[
+        "error"
+    ]
     assert refused["code"] == "FORBIDDEN_URL"
 
 
@@ -229,7 +290,9 @@ def test_no_command_but_delete_knows_a_site_of_a_blocked_domain(folder, tmp_path
     written = tmp_path / "book.gz"
     for command in (("status", "book"), ("export", "book", str(written)), ("update", "book")):
         refused = json.loads(ran(*command, "--json", code=1))["error"]
-        assert (refused["code"], "docs.e.org" in refused["message"]) == ("VALIDATION", False), command
+        assert (refused["code"], "docs.e.org" in refused["message"]) == ("VALIDATION", False), (
+            command
+        )
     assert not written.exists()
     assert "Deleted: book latest." in ran("delete", "book", "--json")
     monkeypatch.delenv("BLOCKED_DOMAINS")
@@ -240,15 +303,27 @@ def test_a_page_of_a_folder_never_sends_the_crawl_to_the_web(folder, tmp_path):
     (tmp_path / "book" / "index.html").write_text(
         "<html><head><meta http-equiv='refresh' content='0; url=https://docs.e.org/other/'></head></html>"
     )
-    (site,) = json.loads(ran("add", folder, "book", "--base-url", "https://docs.e.org/book/", "--json"))["sites"]
-    assert (site["status"], site["page_count"], site["url"]) == ("completed", 1, "https://docs.e.org/book/")
+    (site,) = json.loads(
+        ran("add", folder, "book", "--base-url", "https://docs.e.org/book/", "--json")
+    )["sites"]
+    assert (site["status"], site["page_count"], site["url"]) == (
+        "completed",
+        1,
+        "https://docs.e.org/book/",
+    )
 
 
 def test_a_package_is_added_by_its_name(sandbox, monkeypatch):
     for name, value in sandbox.environment().items():
         monkeypatch.setenv(name, value)
-    (site,) = json.loads(ran("add", "pypi:heron@1.0", "--delay", "0", "--max-pages", "2", "--json"))["sites"]
-    assert (site["name"], site["version"], site["url"]) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/")
+    (site,) = json.loads(
+        ran("add", "pypi:heron@1.0", "--delay", "0", "--max-pages", "2", "--json")
+    )["sites"]
+    assert (site["name"], site["version"], site["url"]) == (
+        "heron",
+        "1.0",
+        f"{sandbox.url}/docs/1.0/",
+    )
     error = json.loads(ran("add", "pypi:nobody", "--json", code=1))["error"]
     assert (error["code"], "docs add URL NAME" in error["message"]) == ("VALIDATION", True)
 
@@ -262,7 +337,9 @@ def project(sandbox, monkeypatch, tmp_path):
         monkeypatch.setenv(name, value)
     (tmp_path / "it").mkdir()
     names = '["heron", "Heron_Tools", "tern", "nobody"]'
-    (tmp_path / "it" / "pyproject.toml").write_text(f'[project]\nname = "it"\ndependencies = {names}\n')
+    (tmp_path / "it" / "pyproject.toml").write_text(
+        f'[project]\nname = "it"\ndependencies = {names}\n'
+    )
     (tmp_path / "it" / "uv.lock").write_text('[[package]]\nname = "heron"\nversion = "1.0"\n')
     (tmp_path / "it" / "package.json").write_text('{"dependencies": {"heron": "2.0.0"}}')
     return str(tmp_path / "it")
@@ -302,7 +379,10 @@ def test_the_dependencies_of_a_project_are_listed_and_indexed_only_with_a_yes(pr
 )
 def test_what_is_meant_for_one_site_is_refused_for_a_project(project, given):
     error = json.loads(ran("add", "--project", project, "--yes", *given, "--json", code=1))["error"]
-    assert (error["code"], "Add that site by its address" in error["message"]) == ("VALIDATION", True)
+    assert (error["code"], "Add that site by its address" in error["message"]) == (
+        "VALIDATION",
+        True,
+    )
     assert json.loads(ran("status", "--json"))["sites"] == []
 
 
@@ -312,16 +392,22 @@ def test_a_package_has_the_version_that_the_project_uses(project, sandbox):
     assert (site["version"], site["url"]) == ("1.0", f"{sandbox.url}/docs/1.0/")
     assert (
         "name one"
-        in json.loads(ran("add", "https://e.org/", "--project", project, "--json", code=1))["error"]["message"]
+        in json.loads(ran("add", "https://e.org/", "--project", project, "--json", code=1))[
+            "error"
+        ]["message"]
     )
 
 
 def test_no_registry_is_asked_for_what_may_come_from_a_private_index(project, sandbox, monkeypatch):
-    (Path(project) / "pip.conf").write_text("[global]\nindex-url = https://me:secret@pkg.corp.example/simple\n")
+    (Path(project) / "pip.conf").write_text(
+        "[global]\nindex-url = https://me:secret@pkg.corp.example/simple\n"
+    )
     (Path(project) / ".npmrc").write_text("registry=https://npm.corp.example/\n")
     listed = json.loads(ran("add", "--project", project, "--yes", "--json"))
     assert len(listed["dependencies"]) == 5
-    assert all("corp.example" in one["problem"] and not one["url"] for one in listed["dependencies"])
+    assert all(
+        "corp.example" in one["problem"] and not one["url"] for one in listed["dependencies"]
+    )
     assert "secret" not in json.dumps(listed)
     error = json.loads(ran("add", "pypi:heron", "--project", project, "--json", code=1))["error"]
     assert "leave out --project" in error["message"]
@@ -329,29 +415,58 @@ def test_no_registry_is_asked_for_what_may_come_from_a_private_index(project, sa
     (Path(project) / ".npmrc").unlink()
     monkeypatch.setenv("UV_INDEX_URL", "https://pkg.corp.example/simple")
     monkeypatch.setenv("npm_config_registry", "https://npm.corp.example/")
-    assert all(one["problem"] for one in json.loads(ran("add", "--project", project, "--json"))["dependencies"])
+    assert all(
+        one["problem"]
+        for one in json.loads(ran("add", "--project", project, "--json"))["dependencies"]
+    )
     assert sandbox.calls("pypi") == sandbox.calls("npm") == 0
 
 
 def test_a_project_that_cannot_be_read_is_one_clear_error(tmp_path):
     (tmp_path / "pyproject.toml").write_text("[project")
     error = json.loads(ran("add", "--project", str(tmp_path), "--json", code=1))["error"]
-    assert (error["code"], "pyproject.toml is malformed" in error["message"]) == ("VALIDATION", True)
-    assert "none of pyproject.toml" in json.loads(ran("add", "--project", "/", "--json", code=1))["error"]["message"]
+    assert (error["code"], "pyproject.toml is malformed" in error["message"]) == (
+        "VALIDATION",
+        True,
+    )
+    assert (
+        "none of pyproject.toml"
+        in json.loads(ran("add", "--project", "/", "--json", code=1))["error"]["message"]
+    )
     ran("add", code=2)
 
 
 @pytest.mark.parametrize(("answer", "count"), [("n", 0), ("y", 2)])
-def test_a_person_is_asked_before_the_dependencies_are_indexed(project, sandbox, tmp_path, answer, count):
+def test_a_person_is_asked_before_the_dependencies_are_indexed(
+    project, sandbox, tmp_path, answer, count
+):
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "websearch_gateway", "docs", "add", "--project", project, "--delay", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "websearch_gateway",
+        "docs",
+        "add",
+        "--project",
+        project,
+        "--delay",
+        "0",
+    ]
     environment = {**os.environ, "DATA_DIR": str(tmp_path / "data")}
     os.write(ours, f"{answer}\n".encode())
     done = subprocess.run(
-        [*command, "--max-pages", "1"], stdin=theirs, capture_output=True, text=True, env=environment, timeout=100
+        [*command, "--max-pages", "1"],
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=100,
     )
     os.close(ours)
     os.close(theirs)
     assert done.returncode == 0, done.stderr
     assert "Index the documentation of 3 packages?" in done.stdout
-    assert ("Nothing was added." in done.stdout, done.stdout.count("completed")) == (count == 0, count)
+    assert ("Nothing was added." in done.stdout, done.stdout.count("completed")) == (
+        count == 0,
+        count,
+    )

@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 import uvicorn
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest as Received
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest as Received,
+)
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,7 +32,11 @@ from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.entrypoints.lifecycle import WARM_UP, LazyGateway, describe
 from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.mcp.stdio import INTERRUPTED
-from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    SearchValidationError,
+)
 from websearch_gateway.results import LONGEST_MESSAGE
 from websearch_gateway.settings.loading import Settings
 
@@ -60,10 +66,14 @@ async def test_a_client_that_has_introduced_itself_starts_the_loading() -> None:
     await lazy.close()
 
 
-async def test_crawling_in_the_background_that_breaks_says_so_and_goes_on(tmp_path, caplog, monkeypatch) -> None:
+async def test_crawling_in_the_background_that_breaks_says_so_and_goes_on(
+    tmp_path, caplog, monkeypatch
+) -> None:
     """Nobody waits for it, so its error would show when the server closes."""
     (tmp_path / "docs.db").touch()
-    lazy = LazyGateway(Settings(state_url="memory://", docs_url=f"sqlite:///{tmp_path}/docs.db", data_dir=tmp_path))
+    lazy = LazyGateway(
+        Settings(state_url="memory://", docs_url=f"sqlite:///{tmp_path}/docs.db", data_dir=tmp_path)
+    )
     gateway = await lazy.get()
     docs = await asyncio.to_thread(gateway.lazy_docs.get)
     monkeypatch.setattr(lifecycle, "LOOK_SECONDS", 0.01)
@@ -84,7 +94,9 @@ async def test_crawling_in_the_background_that_breaks_says_so_and_goes_on(tmp_pa
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)
     assert troubles[0] == ""
-    assert troubles[1].startswith("This process crawls no documentation for now: The gateway failed")
+    assert troubles[1].startswith(
+        "This process crawls no documentation for now: The gateway failed"
+    )
     assert "ZeroDivisionError" in caplog.text
     await lazy.close()
 
@@ -110,7 +122,9 @@ async def main():
 
 asyncio.run(main())
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert told.split() == ["False", "True"]
 
 
@@ -133,7 +147,9 @@ async def main():
 
 asyncio.run(main())
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert told.strip() == "True"
 
 
@@ -158,7 +174,9 @@ async def main():
         print([name for name in sys.modules if name.startswith("opentelemetry.sdk")])
 asyncio.run(main())
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert told.split() == ["set()", "[]"]
 
 
@@ -169,7 +187,9 @@ def test_an_interrupt_ends_the_server_while_its_client_is_still_there(tmp_path: 
     )
     command = [sys.executable, "-m", "websearch_gateway", "serve"]
     environment = {**os.environ, "DATA_DIR": str(tmp_path)}
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(hello)
@@ -194,7 +214,9 @@ asyncio.run(main())
 
 
 @asynccontextmanager
-async def collector(arrived: asyncio.Queue[None] | None = None) -> AsyncIterator[tuple[str, list[Received]]]:
+async def collector(
+    arrived: asyncio.Queue[None] | None = None,
+) -> AsyncIterator[tuple[str, list[Received]]]:
     """An OTLP receiver: its address, and what it was sent; `arrived` gets something with each of it."""
     received: list[Received] = []
 
@@ -217,13 +239,24 @@ async def collector(arrived: asyncio.Queue[None] | None = None) -> AsyncIterator
 
 def resources(received: list[Received]) -> dict[str, str]:
     """What the process said about itself."""
-    said = [attribute for r in received for one in r.resource_spans for attribute in one.resource.attributes]
+    said = [
+        attribute
+        for r in received
+        for one in r.resource_spans
+        for attribute in one.resource.attributes
+    ]
     return {attribute.key: attribute.value.string_value for attribute in said}
 
 
 def names(received: list[Received]) -> set[str]:
     """The names of all spans."""
-    return {s.name for r in received for one in r.resource_spans for scope in one.scope_spans for s in scope.spans}
+    return {
+        s.name
+        for r in received
+        for one in r.resource_spans
+        for scope in one.scope_spans
+        for s in scope.spans
+    }
 
 
 async def test_the_spans_of_a_server_arrive_while_it_runs(launch: Connect) -> None:
@@ -242,7 +275,15 @@ async def test_the_spans_of_a_server_arrive_while_it_runs(launch: Connect) -> No
             while "tools/call search_web" not in names(received):
                 await arrived.get()
     assert not result.is_error
-    assert {"search_web", "guard", "rate_limit", "cache", "answer", "finalize", "upstream openai"} <= names(received)
+    assert {
+        "search_web",
+        "guard",
+        "rate_limit",
+        "cache",
+        "answer",
+        "finalize",
+        "upstream openai",
+    } <= names(received)
     said = resources(received)
     assert (said["service.name"], said["team"]) == ("websearch-gateway", "blue")
     assert not any(b"Eiffel" in request.SerializeToString() for request in received)
@@ -258,7 +299,9 @@ async def test_the_last_spans_are_sent_at_the_end_under_the_operators_name() -> 
 
 
 def _run(code: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, **options)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, **options
+    )
 
 
 async def test_a_missing_extra_is_told_with_its_remedy() -> None:
@@ -303,7 +346,9 @@ SECRET = "sk-planted-0123456789"
 
 
 def test_an_error_of_ours_keeps_its_message_and_its_wait_is_rounded_up() -> None:
-    info = describe(SearchRateLimitError("too often", retry_after=2.1, details={"limit": "20/10minutes"}))
+    info = describe(
+        SearchRateLimitError("too often", retry_after=2.1, details={"limit": "20/10minutes"})
+    )
     assert (info.code, info.message, info.retry_after_seconds) == ("RATE_LIMIT", "too often", 3)
     assert info.details == {"limit": "20/10minutes"}
 

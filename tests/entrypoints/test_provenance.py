@@ -74,8 +74,14 @@ Read = Callable[[str], Awaitable[str]]
 
 
 def told(result: dict[str, Any]) -> str:
-    error = result.get("error") or next((page["error"] for page in result.get("pages", ()) if page["error"]), None)
-    return f"{error['code']} {(error.get('details') or {}).get('reason')}" if error else json.dumps(result)
+    error = result.get("error") or next(
+        (page["error"] for page in result.get("pages", ()) if page["error"]), None
+    )
+    return (
+        f"{error['code']} {(error.get('details') or {}).get('reason')}"
+        if error
+        else json.dumps(result)
+    )
 
 
 async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: Site) -> None:
@@ -90,16 +96,25 @@ async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: 
     ]
     async with Client(serving(loaded(settings))) as client:
         for tool, arguments in calls:
-            assert told(structured(await client.call_tool(tool, arguments))) == "FORBIDDEN_URL provenance", tool
+            assert (
+                told(structured(await client.call_tool(tool, arguments)))
+                == "FORBIDDEN_URL provenance"
+            ), tool
         assert site.fetched(f"/docs/unknown{DATA}") == 0
         await client.call_tool("get_content", {"url": site.url})
-        read = told(structured(await client.call_tool("get_content", {"url": f"{site.url}linked{DATA}"})))
+        read = told(
+            structured(await client.call_tool("get_content", {"url": f"{site.url}linked{DATA}"}))
+        )
         assert "Linked says more" in read
         assert "Unknown address" not in read
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
-async def test_the_scripts_of_a_page_lead_nowhere_else(settings: dict[str, Any], site: Site) -> None:
+@pytest.mark.skipif(
+    not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"
+)
+async def test_the_scripts_of_a_page_lead_nowhere_else(
+    settings: dict[str, Any], site: Site
+) -> None:
     """The browser asks for the page that its scripts name only if a reader of the link could."""
     ways = {"app": "unknown" + DATA, "other": "jump"}
     for name, way in ways.items():
@@ -115,15 +130,23 @@ async def test_the_scripts_of_a_page_lead_nowhere_else(settings: dict[str, Any],
         await gateway.read(site.url)
         for name in ways:
             shown = await gateway.read(f"{site.url}{name}{DATA}")
-            assert "Unknown says more" in shown.page_content, "an address that was shown may lead anywhere"
+            assert "Unknown says more" in shown.page_content, (
+                "an address that was shown may lead anywhere"
+            )
 
 
 JUMP = (302, {"location": f"/docs/unknown{DATA}"})
 
 
 @pytest.mark.parametrize("place", ["/robots.txt", "/docs/", "/docs/next"])
-async def test_a_crawl_follows_no_redirect_to_it(settings: dict[str, Any], site: Site, place: str) -> None:
-    site.pages |= {"/docs/": linking("Start", "/docs/next"), "/docs/next": html("Next"), place: JUMP}
+async def test_a_crawl_follows_no_redirect_to_it(
+    settings: dict[str, Any], site: Site, place: str
+) -> None:
+    site.pages |= {
+        "/docs/": linking("Start", "/docs/next"),
+        "/docs/next": html("Next"),
+        place: JUMP,
+    }
     async with Client(serving(loaded(settings))) as client:
         added = structured(await client.call_tool("add_docs", {"url": site.url, "delay": 0.0}))
     assert "Unknown address" in json.dumps(added), "the reply says why"
@@ -154,28 +177,39 @@ async def test_a_later_crawl_follows_none_either(settings: dict[str, Any], site:
     async with Client(serving(loaded(settings))) as client:
         added = structured(await client.call_tool("add_docs", {"url": site.url, "delay": 0.0}))
         site.pages["/docs/next"] = JUMP
-        updated = structured(await client.call_tool("update_docs", {"site": added["sites"][0]["name"]}))
+        updated = structured(
+            await client.call_tool("update_docs", {"site": added["sites"][0]["name"]})
+        )
     assert "Unknown address" in json.dumps(updated)
     assert site.fetched("/docs/next") == 2
     assert site.fetched(f"/docs/unknown{DATA}") == 0
 
 
-async def test_over_http_every_endpoint_refuses_it_for_each_caller(settings: dict[str, Any], site: Site) -> None:
+async def test_over_http_every_endpoint_refuses_it_for_each_caller(
+    settings: dict[str, Any], site: Site
+) -> None:
     url, linked = f"{site.url}unknown{DATA}", f"{site.url}linked{DATA}"
     ada, bob = bearer("ada"), bearer("bob")
-    app = create_app(loaded(settings, auth_mode="secret", auth_secret=SECRET, state_url="memory://"))
+    app = create_app(
+        loaded(settings, auth_mode="secret", auth_secret=SECRET, state_url="memory://")
+    )
 
     async with served(app) as http:
 
         async def read(address: str, caller: dict[str, str]) -> dict[str, Any]:
-            result: dict[str, Any] = (await http.post("/v1/read", json={"url": address}, headers=caller)).json()
+            result: dict[str, Any] = (
+                await http.post("/v1/read", json={"url": address}, headers=caller)
+            ).json()
             return result
 
         assert told(await read(url, ada)) == "FORBIDDEN_URL provenance"
         passages = await http.post("/v1/passages", json={"url": url, "query": "what"}, headers=ada)
         assert told(passages.json()) == "FORBIDDEN_URL provenance"
         made = call("tools/call", {"name": "get_content", "arguments": {"url": url}})
-        assert told((await post(http, made, **ada)).json()["result"]["structuredContent"]) == "FORBIDDEN_URL provenance"
+        assert (
+            told((await post(http, made, **ada)).json()["result"]["structuredContent"])
+            == "FORBIDDEN_URL provenance"
+        )
         extracted = (await http.post("/tavily/extract", json={"urls": [url]}, headers=ada)).json()
         assert [one["url"] for one in extracted["failed_results"]] == [url]
         assert extracted["results"] == []
@@ -183,7 +217,9 @@ async def test_over_http_every_endpoint_refuses_it_for_each_caller(settings: dic
         assert site.fetched(f"/docs/unknown{DATA}") == 0
 
         await http.post("/tavily/extract", json={"urls": [site.url]}, headers=ada)
-        assert told(await read(linked, bob)) == "FORBIDDEN_URL provenance", "another caller was not shown it"
+        assert told(await read(linked, bob)) == "FORBIDDEN_URL provenance", (
+            "another caller was not shown it"
+        )
         assert "Linked says more" in told(await read(linked, ada))
 
 
@@ -215,15 +251,21 @@ async def test_in_a_program_it_warns_by_default(settings: dict[str, Any], site: 
             await gateway.read(f"{site.url}unknown{DATA}")
 
 
-async def test_a_read_with_checked_redirects_is_not_shared(settings: dict[str, Any], site: Site) -> None:
+async def test_a_read_with_checked_redirects_is_not_shared(
+    settings: dict[str, Any], site: Site
+) -> None:
     """One caller was shown the address that redirects, another was not."""
-    app = create_app(loaded(settings, auth_mode="secret", auth_secret=SECRET, state_url="memory://"))
+    app = create_app(
+        loaded(settings, auth_mode="secret", auth_secret=SECRET, state_url="memory://")
+    )
     site.pages["/docs/more"] = linking("More", "/docs/jump" + DATA)
     site.pages["/docs/jump" + DATA] = (302, {"location": "/docs/unknown" + DATA})
     async with served(app) as http:
 
         async def read(path: str, user: str) -> httpx2.Response:
-            return await http.post("/v1/read", json={"url": f"{site.url}{path}"}, headers=bearer(user))
+            return await http.post(
+                "/v1/read", json={"url": f"{site.url}{path}"}, headers=bearer(user)
+            )
 
         await read("more", "ada")
         shown, other = await asyncio.gather(read(f"jump{DATA}", "ada"), read(f"jump{DATA}", "bob"))

@@ -34,15 +34,24 @@ def settings(sandbox: Sandbox, tmp_path: Path) -> dict[str, Any]:
 
 def test_importing_loads_nothing() -> None:
     code = "import sys, websearch_gateway; print(sorted(set(sys.modules) & {'pydantic', 'openai', 'asyncio', 'numpy'}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     assert done.stdout.strip() == "[]"
 
 
-async def test_a_program_reads_a_section_its_neighbours_and_the_outline_of_its_page(settings: dict[str, Any]) -> None:
+async def test_a_program_reads_a_section_its_neighbours_and_the_outline_of_its_page(
+    settings: dict[str, Any],
+) -> None:
     folder = settings["data_dir"] / "pages"
     folder.mkdir()
-    prose = "This tells at length how the thing works and when to use it, with all that one must know of it. " * 20
-    chapters = "\n\n".join(f"## Chapter {number}\n\nThe {number} of it. {prose}" for number in ("one", "two", "three"))
+    prose = (
+        "This tells at length how the thing works and when to use it, with all that one must know of it. "
+        * 20
+    )
+    chapters = "\n\n".join(
+        f"## Chapter {number}\n\nThe {number} of it. {prose}" for number in ("one", "two", "three")
+    )
     (folder / "book.md").write_text(f"# The book\n\n{chapters}\n")
     async with open_gateway(Settings(**settings)) as opened:
         site = await opened.docs.add(str(folder), "book")
@@ -54,7 +63,11 @@ async def test_a_program_reads_a_section_its_neighbours_and_the_outline_of_its_p
         outline = await gateway.read_docs(url=found.url, outline=True)
         with pytest.raises(SearchError, match="sectionId or url"):
             await gateway.read_docs()
-    assert [f"The {number} of it" in alone.content for number in ("one", "two", "three")] == [False, True, False]
+    assert [f"The {number} of it" in alone.content for number in ("one", "two", "three")] == [
+        False,
+        True,
+        False,
+    ]
     assert all(f"The {number} of it" in around.content for number in ("one", "two", "three"))
     assert (outline.content, len(outline.outline)) == ("", 3)
     assert outline.outline[1].section_id == found.section_id
@@ -72,7 +85,9 @@ async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
         page = await gateway.read(found.results[0].link, max_chars=80)
         passages = await gateway.passages(found.results[0].link, "How often?", max_results=1)
         raw = await gateway.raw_search(["tides", "knots"], results_per_query=1)
-        await gateway.search("polymarket odds on the height of the eiffel tower")  # a program has no other server
+        await gateway.search(
+            "polymarket odds on the height of the eiffel tower"
+        )  # a program has no other server
         with pytest.raises(SearchError) as caught:
             await gateway.search("x")
     assert "330 metres" in answer.text
@@ -85,31 +100,51 @@ async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
     assert caught.value.code == "VALIDATION"
 
 
-async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings: dict[str, Any]) -> None:
+async def test_an_argument_of_another_type_is_refused_with_what_to_pass(
+    settings: dict[str, Any],
+) -> None:
     async with Gateway(**settings) as opened:
         gateway: Any = opened
         calls = {
             "`query` must be text": gateway.search(5),
-            "`freshness_hours` must be a whole number or None": gateway.search("tides", freshness_hours=[1]),
-            "`include_answers` must be True or False": gateway.search("tides", include_answers="no"),
-            "`verify_citations` must be True or False or None": gateway.search("tides", verify_citations=1),
+            "`freshness_hours` must be a whole number or None": gateway.search(
+                "tides", freshness_hours=[1]
+            ),
+            "`include_answers` must be True or False": gateway.search(
+                "tides", include_answers="no"
+            ),
+            "`verify_citations` must be True or False or None": gateway.search(
+                "tides", verify_citations=1
+            ),
             "`providers` must be a list of texts": gateway.web_search("tides", providers=(5,)),
-            "`freshness` must be one of day, week, month, year or None": gateway.news("tides", freshness=[1]),
+            "`freshness` must be one of day, week, month, year or None": gateway.news(
+                "tides", freshness=[1]
+            ),
             "`page` must be a whole number": gateway.web_search("tides", page="1"),
             "`use_cache` must be True or False": gateway.web_search("tides", use_cache="no"),
-            "`include_domains` must be a list of texts": gateway.web_search("tides", include_domains="a.example"),
+            "`include_domains` must be a list of texts": gateway.web_search(
+                "tides", include_domains="a.example"
+            ),
             "`queries` must be a list of texts": gateway.raw_search([5]),
             "`language` must be text or None": gateway.raw_search("tides", language=5),
             "`url` must be text": gateway.read(5),
             "`refresh` must be True or False": gateway.read("https://a.example/", refresh=None),
             "`queries` must be a list of texts.": gateway.passages("https://a.example/", [5]),
-            "`max_results` must be a whole number": gateway.passages("https://a.example/", "tides", max_results=True),
+            "`max_results` must be a whole number": gateway.passages(
+                "https://a.example/", "tides", max_results=True
+            ),
             "`claim` must be text": gateway.check_claims([5]),
             "`urls` must be a list of texts": gateway.check_claims([Claim("It is tall.", [5])]),  # type: ignore[arg-type]
             "`claims` must be a list of texts and `Claim`s": gateway.check_claims("It is tall."),
-            "`queries` must be a list of texts, not a generator.": gateway.raw_search(one for one in ["a"]),
-            "`claims` must be a list of texts and `Claim`s, not a generator.": gateway.check_claims(iter(["a"])),
-            "`num_results` must be a whole number": gateway.web_search("tides", num_results=np.float64(2)),
+            "`queries` must be a list of texts, not a generator.": gateway.raw_search(
+                one for one in ["a"]
+            ),
+            "`claims` must be a list of texts and `Claim`s, not a generator.": gateway.check_claims(
+                iter(["a"])
+            ),
+            "`num_results` must be a whole number": gateway.web_search(
+                "tides", num_results=np.float64(2)
+            ),
             "`limit` must be a whole number": gateway.search_docs("tides", limit="x"),
             "`query` must be text.": gateway.search_docs(None),
             "`url` must be text or None": gateway.read_docs(url=5),
@@ -117,7 +152,9 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
         for demand, call in calls.items():
             with pytest.raises(SearchError) as caught:
                 await call
-            assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), caught.value
+            assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), (
+                caught.value
+            )
         assert (await gateway.raw_search(["tides"], results_per_query=1)).queries
         assert (await gateway.web_search("tides", providers=["serper"], num_results=1)).results
 
@@ -125,8 +162,12 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
 async def test_whole_numbers_of_numpy_are_whole_numbers(settings: dict[str, Any]) -> None:
     async with Gateway(**settings) as opened:
         gateway: Any = opened
-        answer = await gateway.search(QUESTION, max_results=np.int64(2), freshness_hours=np.uint8(24))
-        found = await gateway.web_search("tides", num_results=np.int32(1), page=np.int64(1), read_pages=False)
+        answer = await gateway.search(
+            QUESTION, max_results=np.int64(2), freshness_hours=np.uint8(24)
+        )
+        found = await gateway.web_search(
+            "tides", num_results=np.int32(1), page=np.int64(1), read_pages=False
+        )
         again = await gateway.web_search("tides", num_results=1, read_pages=False)
         docs = await gateway.search_docs("tides", limit=np.int64(3))
         for refused in (np.True_, np.float32(2), np.array([2])):
@@ -136,10 +177,16 @@ async def test_whole_numbers_of_numpy_are_whole_numbers(settings: dict[str, Any]
     assert docs.results == ()
 
 
-async def test_an_argument_that_does_not_exist_is_named_whatever_its_value(settings: dict[str, Any]) -> None:
+async def test_an_argument_that_does_not_exist_is_named_whatever_its_value(
+    settings: dict[str, Any],
+) -> None:
     async with Gateway(**settings) as opened:
         gateway: Any = opened
-        calls = (gateway.search("tides", limt=5), gateway.search_docs("tides", limt="5"), gateway.read_docs(limt=5))
+        calls = (
+            gateway.search("tides", limt=5),
+            gateway.search_docs("tides", limt="5"),
+            gateway.read_docs(limt=5),
+        )
         for call in calls:
             with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
                 await call
@@ -211,7 +258,9 @@ def test_a_call_that_begins_while_the_gateway_closes_ends_too(settings: dict[str
 async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbox) -> None:
     tall = "The Eiffel Tower is 330 metres tall."
     async with Gateway(**settings) as gateway:
-        found = await gateway.check_claims([tall, Claim(tall, (f"{sandbox.url}/pages/tides-explained",))])
+        found = await gateway.check_claims(
+            [tall, Claim(tall, (f"{sandbox.url}/pages/tides-explained",))]
+        )
     assert [one.verdict for one in found.claims] == ["found", "not_found"]
 
 
@@ -227,7 +276,10 @@ async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbo
 )
 def test_a_program_may_set_every_field_of_a_request(options: Any, request_: type[Any]) -> None:
     """But for what is asked, which has no default, the topic, for which there is a call, and what other APIs set."""
-    settable = {field.name for field in fields(request_) if field.default is not MISSING} - {"topic", "shortest"}
+    settable = {field.name for field in fields(request_) if field.default is not MISSING} - {
+        "topic",
+        "shortest",
+    }
     known = get_type_hints(request_)
     assert get_type_hints(options) == {name: known[name] for name in settable}
 
@@ -237,5 +289,14 @@ def test_help_lists_every_option_of_a_call(kind: type) -> None:
     shown = str(inspect.signature(kind.search))
     assert "max_results: 'int' = Ellipsis" in shown
     assert "include_domains: 'tuple[str, ...]' = Ellipsis" in shown
-    calls = ("search", "web_search", "news", "raw_search", "read", "passages", "search_docs", "read_docs")
+    calls = (
+        "search",
+        "web_search",
+        "news",
+        "raw_search",
+        "read",
+        "passages",
+        "search_docs",
+        "read_docs",
+    )
     assert [call for call in calls if "**" in str(inspect.signature(getattr(kind, call)))] == []

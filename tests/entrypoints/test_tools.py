@@ -28,7 +28,9 @@ async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
     entry = server.get_request_handler("tools/list")
     assert entry is not None
     listing = await entry.handler(NOBODY, None)  # type: ignore[arg-type]
-    shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
+    shown = [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools
+    ]
     assert shown == json.loads(SNAPSHOT.read_text())
 
 
@@ -38,7 +40,12 @@ def test_a_whole_number_is_an_integer_however_it_is_written(count: float) -> Non
     by_name = {tool.name: tool for tool in TOOLS}
     parsed = by_name["search_web"].parse({"query": "How tall?", "maxResults": count})
     assert repr(parsed.max_results) == "2"
-    assert by_name["search_similar"].parse({"query": "How tall?", "threshold": 1.0}).model_dump()["threshold"] == 1.0
+    assert (
+        by_name["search_similar"]
+        .parse({"query": "How tall?", "threshold": 1.0})
+        .model_dump()["threshold"]
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize("count", [2.5, "two", True, float("inf"), float("nan")])
@@ -61,7 +68,9 @@ def test_names_are_unique_and_plain_and_short_enough_with_the_prefix_of_a_client
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_the_first_sentence_of_a_description_fits_what_clients_show_before_a_tool_is_chosen(tool: Tool) -> None:
+def test_the_first_sentence_of_a_description_fits_what_clients_show_before_a_tool_is_chosen(
+    tool: Tool,
+) -> None:
     first = re.split(r"(?<=[.;])\s", tool.description)[0]
     assert 20 < len(first) <= 160
 

@@ -29,9 +29,17 @@ PAGES = (
             "Since a fire in 2006 an emergency train has stood at the southern portal.",
         ),
         (
-            ("A little over fourteen kilometres long, the Varn tunnel passes beneath the Kessel range.", "", 0),
+            (
+                "A little over fourteen kilometres long, the Varn tunnel passes beneath the Kessel range.",
+                "",
+                0,
+            ),
             ("Nineteen of the roughly 6,500 workers lost their lives.", "", 1),
-            ("An emergency train has been kept at the tunnel's southern end since the fire of 2006.", "", 4),
+            (
+                "An emergency train has been kept at the tunnel's southern end since the fire of 2006.",
+                "",
+                4,
+            ),
             ("The Varn tunnel is 12.4 kilometres long.", "number", 0),
             ("The Varn tunnel was opened on 12 October 1996.", "date", 0),
             ("Passenger trains may pass the tunnel at 100 km/h.", "swap", 2),
@@ -52,13 +60,21 @@ PAGES = (
         ),
         (
             ("Brisk Energy acquired the wind farm from Halvor Group in 2019.", "", 1),
-            ("Damage to a cable by an anchor kept the first year's production 4 percent under plan.", "", 3),
+            (
+                "Damage to a cable by an anchor kept the first year's production 4 percent under plan.",
+                "",
+                3,
+            ),
             ("Nobody may fish closer than half a kilometre to a turbine.", "", 2),
             ("Halvor Group bought the wind farm from Brisk Energy in 2019.", "swap", 1),
             ("The wind farm has 72 turbines of 8 kilowatts each.", "unit", 0),
             ("It supplies about 460,000 households.", "number", 1),
             ("The second stage has been approved.", "denial", 4),
-            ("It produced 2.1 terawatt hours, 4% more than planned, in its first year.", "direction", 3),
+            (
+                "It produced 2.1 terawatt hours, 4% more than planned, in its first year.",
+                "direction",
+                3,
+            ),
         ),
     ),
     LabelledPage(
@@ -152,7 +168,11 @@ PAGES = (
             "The study was funded by the maker of the drug.",
         ),
         (
-            ("11.3 percent of the patients given cardovane died, against 14.1 percent in the placebo group.", "", 1),
+            (
+                "11.3 percent of the patients given cardovane died, against 14.1 percent in the placebo group.",
+                "",
+                1,
+            ),
             ("Patients over 80 did not benefit from the drug.", "", 2),
             ("The drug's manufacturer paid for the study.", "", 4),
             ("Deaths rose from 11.3% with placebo to 14.1% with cardovane.", "swap", 1),
@@ -173,8 +193,16 @@ PAGES = (
         ),
         (
             ("Ripening takes at least fourteen months.", "", 1),
-            ("Most exported Osterby goes to Germany, and two thirds of the cheese is exported.", "", 3),
-            ("The name Osterby has been protected since 1998, and only eight dairies may use it.", "", 2),
+            (
+                "Most exported Osterby goes to Germany, and two thirds of the cheese is exported.",
+                "",
+                3,
+            ),
+            (
+                "The name Osterby has been protected since 1998, and only eight dairies may use it.",
+                "",
+                2,
+            ),
             ("Osterby is made from the raw milk of sheep.", "entity", 0),
             ("A wheel weighs between 9 and 12 pounds.", "unit", 1),
             ("Eighteen dairies may use the name.", "number", 2),
@@ -193,7 +221,11 @@ PAGES = (
             "The sale still needs the consent of the regional government.",
         ),
         (
-            ("By 23 votes to 18 Brenn's council decided to sell the old harbour to Castor Holding.", "", 0),
+            (
+                "By 23 votes to 18 Brenn's council decided to sell the old harbour to Castor Holding.",
+                "",
+                0,
+            ),
             ("One in five of the planned 300 flats is to have a reduced rent.", "", 3),
             ("The regional government still has to agree to the sale.", "", 4),
             ("The council of Brenn voted 32 to 18 to sell the old harbour.", "number", 0),
@@ -215,14 +247,22 @@ PAGES = (
             "Unlike other toads it has no poison glands.",
         ),
         (
-            ("Pale spadefoots stay underground during the dry season from May to September.", "", 2),
+            (
+                "Pale spadefoots stay underground during the dry season from May to September.",
+                "",
+                2,
+            ),
             ("A tadpole becomes a toad in at most 19 days.", "", 3),
             ("The pale spadefoot lacks the poison glands of other toads.", "", 5),
             ("The dry season lasts from March to September.", "date", 2),
             ("Adults are 5 to 7 cm long and weigh up to 30 kg.", "unit", 1),
             ("Tadpoles turn into toads within 90 days.", "number", 3),
             ("Like other toads, the pale spadefoot has poison glands.", "denial", 5),
-            ("The pale spadefoot lives in the dry grasslands between the Ume and the Lorra.", "name", 0),
+            (
+                "The pale spadefoot lives in the dry grasslands between the Ume and the Lorra.",
+                "name",
+                0,
+            ),
         ),
     ),
     LabelledPage(
@@ -256,7 +296,11 @@ PAGES = (
         ),
         (
             ("Eva Roos, head of Lindmark, is to lead the merged company.", "", 3),
-            ("The new company will sit in Malmö, with 58 percent held by Tavo's shareholders.", "", 1),
+            (
+                "The new company will sit in Malmö, with 58 percent held by Tavo's shareholders.",
+                "",
+                1,
+            ),
             ("All mills stay open until at least 2028.", "", 4),
             ("Lindmark's shareholders will own 58% of the new company.", "swap", 1),
             ("Sales together were 3.4 million crowns last year.", "number", 2),

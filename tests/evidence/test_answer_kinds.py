@@ -35,7 +35,9 @@ def test_the_question_word_and_its_noun_give_the_kind(question: str, kind: str |
         ("When was it lit?", "It was lit in May 1901.", ["May", "1901"]),
     ],
 )
-def test_words_of_the_question_are_not_its_answer(question: str, sentence: str, things: list[str]) -> None:
+def test_words_of_the_question_are_not_its_answer(
+    question: str, sentence: str, things: list[str]
+) -> None:
     kind = asked_for(question, "en")
     assert kind is not None
     assert [match[0] for match in kind.found_in(sentence)] == things
@@ -43,7 +45,13 @@ def test_words_of_the_question_are_not_its_answer(question: str, sentence: str, 
 
 CASES = (
     ("de", "Wann verließ der Wärter die Insel?", "date", "Er ging im Herbst.", "Er ging allein."),
-    ("de", "Wie viele Boote hatte Ann?", "number", "Es waren zwölf Boote.", "Es waren viele Boote."),
+    (
+        "de",
+        "Wie viele Boote hatte Ann?",
+        "number",
+        "Es waren zwölf Boote.",
+        "Es waren viele Boote.",
+    ),
     ("es", "¿Cuándo se fue el farero?", "date", "Se fue en abril.", "Se fue solo."),
     ("es", "¿Cuántos barcos tenía Ann?", "number", "Tenía doce barcos.", "Tenía muchos barcos."),
     ("ru", "Когда ушёл смотритель?", "date", "Он ушёл в апреле.", "Он ушёл один."),
@@ -51,7 +59,13 @@ CASES = (
     ("el", "Πότε έφυγε ο φύλακας;", "date", "Έφυγε τον Απρίλιο του 1901.", "Έφυγε μόνος."),
     ("tr", "Bekçi ne zaman gitti?", "date", "Nisan ayında gitti.", "Tek başına gitti."),
     ("tr", "Ann'ın kaç teknesi vardı?", "number", "Beş teknesi vardı.", "Tekneleri vardı."),
-    ("vi", "Người gác đèn rời đảo khi nào?", "date", "Ông rời đảo vào tháng tư.", "Ông rời đảo một mình."),
+    (
+        "vi",
+        "Người gác đèn rời đảo khi nào?",
+        "date",
+        "Ông rời đảo vào tháng tư.",
+        "Ông rời đảo một mình.",
+    ),
     ("ro", "Câte bărci avea Ann?", "number", "Avea cinci bărci.", "Avea multe bărci."),
     ("ar", "متى غادر الحارس؟", "date", "غادر في أبريل.", "غادر وحيدا."),
     ("hi", "रखवाले ने द्वीप कब छोड़ा?", "date", "उसने 1987 में छोड़ा।", "उसने अकेले छोड़ा।"),

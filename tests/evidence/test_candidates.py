@@ -25,7 +25,9 @@ def test_a_short_thai_sentence_and_long_ones_of_other_languages_stay_whole() -> 
     assert len(cut("the keeper lived on the rock " * 40)) == 1
 
 
-@given(st.lists(st.sampled_from((CLAUSE, "ก" * SHORTEST, "a", "1901", " ")), max_size=30).map(" ".join))
+@given(
+    st.lists(st.sampled_from((CLAUSE, "ก" * SHORTEST, "a", "1901", " ")), max_size=30).map(" ".join)
+)
 def test_only_blanks_are_lost(text: str) -> None:
     assert "".join(cut(text)).replace(" ", "") == text.replace(" ", "")
 

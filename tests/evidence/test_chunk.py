@@ -11,20 +11,37 @@ from websearch_gateway.base.urls import page_in
 from websearch_gateway.evidence import chunks as chunking
 from websearch_gateway.evidence.chunks import LARGEST_WHOLE, at_page, chunk, overlapping, page_of
 
-PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
+PROSE = st.lists(
+    st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40
+).map("".join)
 BLOCKS = st.one_of(
     PROSE,
-    st.sampled_from(("# One", "## Two", "###### Six", "Title\n===", "---", "- item\n- item", "1. first", "> quote")),
-    st.sampled_from(("```\ncode\n\n# no heading\n```", "~~~\nopen", "| a | b |\n|---|---|\n| 1 | 2 |")),
+    st.sampled_from(
+        (
+            "# One",
+            "## Two",
+            "###### Six",
+            "Title\n===",
+            "---",
+            "- item\n- item",
+            "1. first",
+            "> quote",
+        )
+    ),
+    st.sampled_from(
+        ("```\ncode\n\n# no heading\n```", "~~~\nopen", "| a | b |\n|---|---|\n| 1 | 2 |")
+    ),
 )
 PAGES = st.one_of(
-    st.text(), st.lists(BLOCKS, max_size=20).map("\n\n".join), st.lists(BLOCKS, max_size=20).map("\n".join)
+    st.text(),
+    st.lists(BLOCKS, max_size=20).map("\n\n".join),
+    st.lists(BLOCKS, max_size=20).map("\n".join),
 )
 
 
-PROSE_PAGES = st.lists(st.one_of(PROSE, st.sampled_from(("# One", "- item\n- item", "> quote"))), max_size=20).map(
-    "\n".join
-)
+PROSE_PAGES = st.lists(
+    st.one_of(PROSE, st.sampled_from(("# One", "- item\n- item", "> quote"))), max_size=20
+).map("\n".join)
 
 
 @given(
@@ -45,7 +62,10 @@ def test_passages_are_slices_that_contain_all_text_in_order(case: tuple[str, int
     assert page[position:].strip() == ""
 
 
-@given(st.lists(PROSE.filter(str.strip), min_size=1, max_size=8), st.integers(min_value=4, max_value=40))
+@given(
+    st.lists(PROSE.filter(str.strip), min_size=1, max_size=8),
+    st.integers(min_value=4, max_value=40),
+)
 def test_a_passage_of_prose_is_never_longer_than_the_size(paragraphs: list[str], size: int) -> None:
     """The blank lines between paragraphs are not counted while a passage fills; they are one token each."""
     for passage in chunk("\n\n".join(paragraphs), size):
@@ -107,7 +127,11 @@ def test_code_tables_and_list_items_stay_whole_when_long(unit: str) -> None:
 )
 def test_code_and_tables_of_common_sizes_stay_whole_for_any_size_of_passages(unit: str) -> None:
     assert estimate_tokens(unit) <= LARGEST_WHOLE
-    assert [passage.text for passage in chunk(f"Before.\n\n{unit}\n\nAfter.", 32)] == ["Before.", unit, "After."]
+    assert [passage.text for passage in chunk(f"Before.\n\n{unit}\n\nAfter.", 32)] == [
+        "Before.",
+        unit,
+        "After.",
+    ]
 
 
 def test_a_very_long_code_block_is_cut_between_lines_and_each_part_is_fenced() -> None:
@@ -126,10 +150,14 @@ def test_a_very_long_table_is_cut_between_rows_and_each_part_has_the_header() ->
     passages = chunk(head + "\n".join(rows), 40)
     assert len(passages) > 5
     assert all(passage.text.startswith(head) for passage in passages)
-    assert [row for passage in passages for row in passage.text.removeprefix(head).split("\n")] == rows
+    assert [
+        row for passage in passages for row in passage.text.removeprefix(head).split("\n")
+    ] == rows
 
 
-@pytest.mark.parametrize("unit", ["- " + "A sentence of an item. " * 90, "- one\n\n" + "  A paragraph of it.\n\n" * 90])
+@pytest.mark.parametrize(
+    "unit", ["- " + "A sentence of an item. " * 90, "- one\n\n" + "  A paragraph of it.\n\n" * 90]
+)
 def test_a_very_long_list_item_is_cut_between_sentences(unit: str) -> None:
     assert max(estimate_tokens(passage.text) for passage in chunk(unit, 40)) <= 60
 
@@ -154,7 +182,9 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
     sentences = [f"This is sentence number {n} of the paragraph." for n in range(20)]
     passages = chunk(" ".join(sentences), 30)
     assert len(passages) > 5
-    assert all(passage.text.startswith("This is") and passage.text.endswith(".") for passage in passages)
+    assert all(
+        passage.text.startswith("This is") and passage.text.endswith(".") for passage in passages
+    )
 
 
 def test_a_long_sentence_is_cut_between_words() -> None:
@@ -203,11 +233,15 @@ def test_more_headings_than_pieces_are_cut_between_words(monkeypatch: pytest.Mon
     monkeypatch.setattr(chunking, "MOST_PIECES", 2_000)
     passages = chunk("# a\n" * 6_000)
     assert sum(passage.text.count("#") for passage in passages) == 6_000
-    assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS  # the last are cut by size, not by headings
+    assert (
+        len(passages[-1].text) > 4 * chunking.MOST_HEADINGS
+    )  # the last are cut by size, not by headings
 
 
 def _sentences(first: int, last: int) -> str:
-    return " ".join(f"Sentence number {number:03} is about the tides." for number in range(first, last))
+    return " ".join(
+        f"Sentence number {number:03} is about the tides." for number in range(first, last)
+    )
 
 
 def test_inside_a_section_a_passage_begins_with_the_last_sentences_of_the_one_before() -> None:
@@ -237,7 +271,9 @@ def test_code_and_tables_are_not_repeated() -> None:
 def test_overlapping_passages_are_slices_of_the_page_and_lose_no_text(page: str, size: int) -> None:
     found = overlapping(page, size, 10_000)
     assert all(passage.text.endswith(own) for passage, own in found)
-    assert [own for _, own in found] == [passage.text for passage in chunk(page, round(size / 1.125))]
+    assert [own for _, own in found] == [
+        passage.text for passage in chunk(page, round(size / 1.125))
+    ]
 
 
 def test_a_page_of_a_pdf_begins_a_passage() -> None:
@@ -251,7 +287,11 @@ def test_a_page_of_a_pdf_begins_a_passage() -> None:
 
 def test_words_are_found_on_their_page_however_lines_break() -> None:
     text = "*Page 2*\n\nThe **tide**\nrises.\n\n*Page 3*\n\nThe tide falls."
-    assert [page_of(text, words) for words in ("The tide rises.", "tide falls", "wind")] == [2, 3, None]
+    assert [page_of(text, words) for words in ("The tide rises.", "tide falls", "wind")] == [
+        2,
+        3,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from websearch_gateway.evidence.citations import Cited, by_page, linked, numbered, repair, with_marks
+from websearch_gateway.evidence.citations import (
+    Cited,
+    by_page,
+    linked,
+    numbered,
+    repair,
+    with_marks,
+)
 from websearch_gateway.models import Span
 
 TOWER = "https://tower.example/height"
@@ -25,7 +32,10 @@ def test_a_claim_without_a_mark_gets_the_number_of_its_page_behind_it() -> None:
     high, river = cited(text, "It is 330 m high."), cited(text, "The river is long", 2, RIVER)
     written, places = with_marks(text, [high, river])
     assert written == "It is 330 m high. [1] The river is long [2], and deep."
-    assert [written[place.start : place.end] for place in places] == ["It is 330 m high.", "The river is long"]
+    assert [written[place.start : place.end] for place in places] == [
+        "It is 330 m high.",
+        "The river is long",
+    ]
 
 
 def test_a_claim_of_several_pages_has_all_their_marks() -> None:
@@ -51,7 +61,10 @@ def test_a_link_that_the_engine_wrote_stays_as_it_is(text: str, piece: str) -> N
 def test_marks_are_numbered_as_the_list_and_those_of_pages_outside_the_list_go() -> None:
     text = "High. [4] Long. [2][7] Cold. [9]"
     places = [cited(text, "[4]"), cited(text, "[2]", 2, RIVER)]
-    dropped = [cited(text, "[7]", 1, "https://a.example"), cited(text, "[9]", 2, "https://b.example")]
+    dropped = [
+        cited(text, "[7]", 1, "https://a.example"),
+        cited(text, "[9]", 2, "https://b.example"),
+    ]
     written, moved = with_marks(text, places, dropped)
     assert written == "High. [1] Long. [2] Cold."
     assert [written[place.start : place.end] for place in moved] == ["[1]", "[2]"]
@@ -95,8 +108,12 @@ def test_models_get_marks_in_place_of_links_and_no_word_is_lost(text: str, shown
 def test_apps_get_links_in_place_of_marks_and_each_place_is_the_link() -> None:
     text = f"High. [1] Long [2][1], and {LINK}. Old."
     old = cited(text, "Old.", 2, RIVER)
-    marked, places = with_marks(text, [cited(text, "[1]"), cited(text, "[2]", 2, RIVER), cited(text, LINK), old])
-    written, links = linked(marked, [*places, Cited(marked.index("[2][1]") + 3, marked.index("[2][1]") + 6, 1, TOWER)])
+    marked, places = with_marks(
+        text, [cited(text, "[1]"), cited(text, "[2]", 2, RIVER), cited(text, LINK), old]
+    )
+    written, links = linked(
+        marked, [*places, Cited(marked.index("[2][1]") + 3, marked.index("[2][1]") + 6, 1, TOWER)]
+    )
     river = f"([river.example]({RIVER}))"
     assert written == f"High. {LINK} Long {river} {LINK}, and {LINK}. Old. {river}"
     assert [written[link.start : link.end] for link in links] == [LINK, river, LINK, LINK, river]
@@ -128,7 +145,10 @@ pieces = st.one_of(
     ),
 )
 spans = st.lists(
-    st.builds(Span, st.sampled_from((TOWER, RIVER)), st.just(""), st.integers(0, 120), st.integers(0, 120)), max_size=6
+    st.builds(
+        Span, st.sampled_from((TOWER, RIVER)), st.just(""), st.integers(0, 120), st.integers(0, 120)
+    ),
+    max_size=6,
 )
 
 
@@ -136,7 +156,9 @@ spans = st.lists(
 def test_every_place_is_visible_in_each_form_of_any_text(text: str, claims: list[Span]) -> None:
     pages = by_page(repair(text, claims))
     places = [
-        Cited(span.start, span.end, rank, page[0].url) for rank, page in enumerate(pages, start=1) for span in page
+        Cited(span.start, span.end, rank, page[0].url)
+        for rank, page in enumerate(pages, start=1)
+        for span in page
     ]
     marked, moved = with_marks(text, places)
     assert len(moved) == len(places)
@@ -149,7 +171,13 @@ def test_every_place_is_visible_in_each_form_of_any_text(text: str, claims: list
 
 
 @pytest.mark.parametrize(
-    "after", ["(https://evil.example)", ": https://evil.example", "(see there) more", ":\nhttps://x.example"]
+    "after",
+    [
+        "(https://evil.example)",
+        ": https://evil.example",
+        "(see there) more",
+        ":\nhttps://x.example",
+    ],
 )
 def test_text_behind_a_claim_does_not_make_a_link_or_a_definition_of_its_mark(after: str) -> None:
     """An engine writes what stands behind the place that it cites."""

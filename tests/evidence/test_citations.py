@@ -29,7 +29,15 @@ def slices(text: str, *spans: Span) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "piece", [LINK_A, f"[a.example]({A})", "a.example", A, f"It is high. {LINK_A}", f"It is high. {LINK_A} It is long."]
+    "piece",
+    [
+        LINK_A,
+        f"[a.example]({A})",
+        "a.example",
+        A,
+        f"It is high. {LINK_A}",
+        f"It is high. {LINK_A} It is long.",
+    ],
 )
 def test_a_span_that_cites_its_url_stays(piece: str) -> None:
     start = LINKED.index(piece)
@@ -56,21 +64,37 @@ def test_a_url_matches_with_and_without_trackers() -> None:
 
 
 def test_in_a_text_with_links_a_span_whose_source_is_not_named_is_dropped() -> None:
-    assert slices(LINKED, Span(A, "", 12, 20), Span("https://c.example/", "Sea", 60, 70)) == [LINK_A]
+    assert slices(LINKED, Span(A, "", 12, 20), Span("https://c.example/", "Sea", 60, 70)) == [
+        LINK_A
+    ]
 
 
 def test_in_a_text_with_links_a_source_may_be_named_by_host_or_title_or_cite_a_sentence() -> None:
     text = f"High. {LINK_A} According to c.example and The Sea Times it is deep. It is cold."
-    assert slices(text, Span(A, "", 6, 9), Span("https://www.c.example/q", "", 65, 70))[1] == "c.example"
-    assert slices(text, Span(A, "", 6, 9), Span("https://d.example/q", "the sea  times", 70, 75))[1] == "The Sea Times"
     assert (
-        slices(text, Span(A, "", 6, 9), Span("https://d.example/q", "", len(text) - 11, len(text)))[1] == "It is cold."
+        slices(text, Span(A, "", 6, 9), Span("https://www.c.example/q", "", 65, 70))[1]
+        == "c.example"
+    )
+    assert (
+        slices(text, Span(A, "", 6, 9), Span("https://d.example/q", "the sea  times", 70, 75))[1]
+        == "The Sea Times"
+    )
+    assert (
+        slices(text, Span(A, "", 6, 9), Span("https://d.example/q", "", len(text) - 11, len(text)))[
+            1
+        ]
+        == "It is cold."
     )
 
 
 def test_in_a_text_without_links_a_span_is_the_claim_in_whole_words() -> None:
     text = "Paris is the capital of France. It has cafés."
-    cases = {(0, 31): text[:31], (13, 30): "capital of France", (15, 28): "capital of France", (40, 43): "cafés"}
+    cases = {
+        (0, 31): text[:31],
+        (13, 30): "capital of France",
+        (15, 28): "capital of France",
+        (40, 43): "cafés",
+    }
     assert {span: slices(text, Span(A, "", *span))[0] for span in cases} == cases
 
 
@@ -91,7 +115,11 @@ def test_an_empty_span_cites_the_sentence_before_it() -> None:
 
 def test_reference_marks_are_citations() -> None:
     text = f"It rains.[1] It pours. 【2†source】 {LINK_B}"
-    assert slices(text, Span(A, "", 9, 12), Span(A, "", 23, 33), Span(B, "", 34, 40)) == ["[1]", "【2†source】", LINK_B]
+    assert slices(text, Span(A, "", 9, 12), Span(A, "", 23, 33), Span(B, "", 34, 40)) == [
+        "[1]",
+        "【2†source】",
+        LINK_B,
+    ]
 
 
 def test_a_reference_mark_stays_although_its_url_is_in_the_text() -> None:
@@ -106,7 +134,13 @@ def test_composed_characters_are_never_cut(cut: str) -> None:
     assert text[span.start : span.end] in (text, f"say {cut}")
 
 
-@given(st.lists(st.tuples(st.text("a 🗼é。\n", max_size=12), st.sampled_from((A, B))), min_size=2, max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.text("a 🗼é。\n", max_size=12), st.sampled_from((A, B))),
+        min_size=2,
+        max_size=8,
+    )
+)
 def test_spans_counted_in_utf16_units_are_recognised(claims: list[tuple[str, str]]) -> None:
     text, spans, units = _written(claims)
     assert in_code_points(text, units) == spans
@@ -145,7 +179,10 @@ def test_trackers_are_removed_and_the_spans_move_with_the_text() -> None:
 
 def test_spans_are_grouped_by_page_in_text_order() -> None:
     spans = [Span(B, "b", 50, 60), Span(A, "late", 30, 40), Span(f"{A}/#top", "", 10, 20)]
-    assert by_page(spans) == [[Span(f"{A}/#top", "late", 10, 20), Span(A, "late", 30, 40)], [Span(B, "b", 50, 60)]]
+    assert by_page(spans) == [
+        [Span(f"{A}/#top", "late", 10, 20), Span(A, "late", 30, 40)],
+        [Span(B, "b", 50, 60)],
+    ]
 
 
 def test_many_links_and_many_spans_do_not_take_quadratic_time() -> None:
@@ -153,7 +190,11 @@ def test_many_links_and_many_spans_do_not_take_quadratic_time() -> None:
 
     def linked(count: int) -> tuple[str, list[Span]]:
         text = "".join(f"[a](https://a{n}.example/) " for n in range(count)) + f"[b]({B}) " * count
-        return text, [Span(url, "", 0, len(text)) for n in range(count) for url in (B, f"https://a{n}.example/")]
+        return text, [
+            Span(url, "", 0, len(text))
+            for n in range(count)
+            for url in (B, f"https://a{n}.example/")
+        ]
 
     assert too_much(lambda text: repair(*linked(len(text))), "a", (100,), ()) is None
     count = 100
@@ -190,7 +231,9 @@ def test_spans_on_other_words_move_and_those_on_a_marker_become_empty() -> None:
     text = f"It rains {WHOLE}. It pours."
     at = text.index(WHOLE)
     pours = text.index("It pours")
-    bare, spans = strip_markers(text, [Span("u", "", at, at + len(WHOLE)), Span("u", "", pours, pours + 8)])
+    bare, spans = strip_markers(
+        text, [Span("u", "", at, at + len(WHOLE)), Span("u", "", pours, pours + 8)]
+    )
     assert [bare[span.start : span.end] for span in spans] == ["", "It pours"]
     assert bare[: spans[0].start] == "It rains"
 
@@ -279,7 +322,9 @@ def snippet(text: str, start: int, end: int) -> str:
         (SNIPPET_A, SNIPPET_A, ""),
     ],
 )
-def test_the_snippet_is_the_supported_sentence_without_markup(text: str, piece: str, sentence: str) -> None:
+def test_the_snippet_is_the_supported_sentence_without_markup(
+    text: str, piece: str, sentence: str
+) -> None:
     start = text.index(piece)
     assert snippet(text, start, start + len(piece)) == sentence
 

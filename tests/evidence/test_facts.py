@@ -54,7 +54,11 @@ def test_the_first_number_of_a_pair_has_the_unit_of_the_second() -> None:
 
 
 def test_names_have_a_capital_inside_the_sentence() -> None:
-    assert [word.text for word in read("The bridge by Anna Berg spans the Rhine.") if word.kind == "name"] == [
+    assert [
+        word.text
+        for word in read("The bridge by Anna Berg spans the Rhine.")
+        if word.kind == "name"
+    ] == [
         "anna",
         "berg",
         "rhine",
@@ -70,13 +74,18 @@ def test_a_share_in_words_is_a_percentage() -> None:
 
 
 def test_points_of_the_compass_are_names() -> None:
-    assert [word.text for word in read("the western shore, the east side") if word.kind == "name"] == ["west", "east"]
+    assert [
+        word.text for word in read("the western shore, the east side") if word.kind == "name"
+    ] == ["west", "east"]
 
 
 def test_a_denial_belongs_to_the_word_behind_it_and_a_bound_to_its_number() -> None:
     words = read("Some towns have not lost over 20 mills within five years.")
     assert [word.raw for word in words if word.is_denied] == ["lost"]
-    assert [(word.text, word.bound) for word in words if word.kind == "number"] == [("20", "over"), ("5", "under")]
+    assert [(word.text, word.bound) for word in words if word.kind == "number"] == [
+        ("20", "over"),
+        ("5", "under"),
+    ]
 
 
 @given(st.text(max_size=300))

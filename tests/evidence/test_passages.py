@@ -12,7 +12,10 @@ LONG = " ".join(f"{word} follows {word[::-1]} near the {word[1:]} coast." for wo
 
 
 def test_a_repeated_text_is_found_whatever_its_punctuation_and_case() -> None:
-    assert near_duplicates([LONG, "Something else.", f"**{LONG.upper()}**", LONG + " So."]) == [2, 3]
+    assert near_duplicates([LONG, "Something else.", f"**{LONG.upper()}**", LONG + " So."]) == [
+        2,
+        3,
+    ]
 
 
 def test_a_text_with_another_number_is_another_text() -> None:
@@ -20,7 +23,12 @@ def test_a_text_with_another_number_is_another_text() -> None:
 
 
 def test_a_text_that_differs_in_a_tenth_is_another_text() -> None:
-    assert near_duplicates([LONG, LONG + "And the harbour master of the town keeps a book about all of it."]) == []
+    assert (
+        near_duplicates(
+            [LONG, LONG + "And the harbour master of the town keeps a book about all of it."]
+        )
+        == []
+    )
 
 
 def test_a_text_without_words_does_not_repeat_one_with_words() -> None:

@@ -48,11 +48,18 @@ PASSAGE = Quotable.of(BRIDGE, "Harbour Bridge")
         ("| North | 41 | 2 |", ["| North"]),
     ],
 )
-def test_copied_words_are_found_in_spite_of_blanks_and_marks(copied: str, begins: list[str]) -> None:
-    assert [quote.text[: len(begin)] for quote, begin in zip(PASSAGE.holding(copied), begins, strict=True)] == begins
+def test_copied_words_are_found_in_spite_of_blanks_and_marks(
+    copied: str, begins: list[str]
+) -> None:
+    assert [
+        quote.text[: len(begin)]
+        for quote, begin in zip(PASSAGE.holding(copied), begins, strict=True)
+    ] == begins
 
 
-@pytest.mark.parametrize("copied", ["", "the bridge", "120 m", "opened on 15 May 1932", "bridge mill tower lift"])
+@pytest.mark.parametrize(
+    "copied", ["", "the bridge", "120 m", "opened on 15 May 1932", "bridge mill tower lift"]
+)
 def test_words_that_do_not_stand_there_or_are_too_few_are_not_found(copied: str) -> None:
     assert PASSAGE.holding(copied) == []
 
@@ -63,7 +70,10 @@ def test_the_nearest_sentences_share_most_with_a_claim() -> None:
 
 
 def test_a_row_is_near_to_a_claim_that_names_it_and_its_header() -> None:
-    assert nearest("The South tower has a height of 38 m.", PASSAGE)[0].cells[0] == ("Tower", "South")
+    assert nearest("The South tower has a height of 38 m.", PASSAGE)[0].cells[0] == (
+        "Tower",
+        "South",
+    )
 
 
 def test_a_long_quote_is_cut_between_words() -> None:
@@ -75,7 +85,11 @@ def test_a_long_quote_is_cut_between_words() -> None:
 @pytest.mark.parametrize(
     ("url", "quote", "expected"),
     [
-        ("https://a.example/p", "It is 330 m, tall", "https://a.example/p#:~:text=It%20is%20330%20m%2C%20tall"),
+        (
+            "https://a.example/p",
+            "It is 330 m, tall",
+            "https://a.example/p#:~:text=It%20is%20330%20m%2C%20tall",
+        ),
         ("https://a.example/p#top", "well-known", "https://a.example/p#top:~:text=well%2Dknown"),
         (
             "https://a.example/",
@@ -99,7 +113,9 @@ SENTENCE = Quote("In 1932 the “Old Bridge”, 120 m long, opened [2].")
         "In 1932 the Old Bridge, 120\u00a0m long, opened.[1]",
     ],
 )
-def test_a_whole_sentence_is_verbatim_but_for_case_blanks_quotation_marks_and_notes(claim: str) -> None:
+def test_a_whole_sentence_is_verbatim_but_for_case_blanks_quotation_marks_and_notes(
+    claim: str,
+) -> None:
     assert is_verbatim(claim, SENTENCE)
 
 
@@ -140,16 +156,24 @@ def test_a_part_of_a_sentence_or_more_than_it_is_not_verbatim(claim: str) -> Non
         ),
     ],
 )
-def test_a_fact_of_the_page_s_subject_differs_too(page: str, claim: str, difference: Difference) -> None:
-    assert findings([claim], page, "Release of LoomDB to Aksel Moen")[0].differences == (difference,)
+def test_a_fact_of_the_page_s_subject_differs_too(
+    page: str, claim: str, difference: Difference
+) -> None:
+    assert findings([claim], page, "Release of LoomDB to Aksel Moen")[0].differences == (
+        difference,
+    )
 
 
 def test_a_row_and_a_list_item_are_verbatim_as_a_whole() -> None:
     page = "| Tower | Height |\n|---|---|\n| North | 41 |\n| South | 38 |\n\n- Dogs stay outside\n- Cats may enter"
-    assert [one.verdict for one in findings(["North 41", "| South | 38 |", "Dogs stay outside."], page, "")] == [
-        "verbatim"
-    ] * 3
-    assert findings(["North 38", "41 South", "Dogs stay outside Cats may enter"], page, "")[0].verdict != "verbatim"
+    assert [
+        one.verdict
+        for one in findings(["North 41", "| South | 38 |", "Dogs stay outside."], page, "")
+    ] == ["verbatim"] * 3
+    assert (
+        findings(["North 38", "41 South", "Dogs stay outside Cats may enter"], page, "")[0].verdict
+        != "verbatim"
+    )
     crossed = findings(["41 South", "Dogs stay outside Cats may enter"], page, "")
     assert "verbatim" not in {one.verdict for one in crossed}
 
@@ -191,15 +215,37 @@ Halvor Group sold the mill to Brisk Energy in 2019. Version 3.1 runs on Linux.
         ("Trucks of over 20 tonnes are admitted.", "denial", "admitted", "not: admitted"),
         ("The north shore never froze in 1974.", "denial", "not: froze", "froze"),
         ("The south shore froze in 1974.", "name", "south", "north"),
-        ("Two thirds of the money came from the canton of Ard.", "number", "66.67 percent", "33.33 percent"),
-        ("Trucks of under 20 tonnes are not admitted.", "number", "under 20 tonnes", "over 20 tonnes"),
-        ("Deaths fell from 11.3% with placebo to 14.1% with the drug.", "number", "11.3 % ... 14.1 %", ""),
-        ("Brisk Energy sold the mill to Halvor Group in 2019.", "name", "Brisk Energy", "Halvor Group"),
+        (
+            "Two thirds of the money came from the canton of Ard.",
+            "number",
+            "66.67 percent",
+            "33.33 percent",
+        ),
+        (
+            "Trucks of under 20 tonnes are not admitted.",
+            "number",
+            "under 20 tonnes",
+            "over 20 tonnes",
+        ),
+        (
+            "Deaths fell from 11.3% with placebo to 14.1% with the drug.",
+            "number",
+            "11.3 % ... 14.1 %",
+            "",
+        ),
+        (
+            "Brisk Energy sold the mill to Halvor Group in 2019.",
+            "name",
+            "Brisk Energy",
+            "Halvor Group",
+        ),
         ("Version 3.10 runs on Linux.", "number", "3.10", "3.1"),
         ("The North tower has a height of 43 m.", "number", "43 m", "41 m"),
     ],
 )
-def test_a_hard_fact_that_differs_is_named_with_that_of_the_page(claim: str, kind: str, ours: str, theirs: str) -> None:
+def test_a_hard_fact_that_differs_is_named_with_that_of_the_page(
+    claim: str, kind: str, ours: str, theirs: str
+) -> None:
     (found,) = findings([claim], PAGE, "A page")
     assert found.verdict == "differs"
     assert [(one.kind, one.claim) for one in found.differences] == [(kind, ours)]
@@ -232,7 +278,9 @@ def test_other_words_for_the_same_facts_do_not_differ(claim: str) -> None:
 
 
 def test_what_no_sentence_speaks_of_is_not_found() -> None:
-    assert findings(["Espresso needs a pressure of nine bar."], PAGE, "A page") == [Finding("not_found")]
+    assert findings(["Espresso needs a pressure of nine bar."], PAGE, "A page") == [
+        Finding("not_found")
+    ]
     assert findings(["The bridge is long."], "", "") == [Finding("not_found")]
 
 
@@ -278,8 +326,13 @@ def test_the_labelled_claims_keep_their_figures() -> None:
 
 def test_a_long_page_is_looked_through_up_to_its_limit() -> None:
     filler = "Espresso needs a pressure of nine bar. " * (MOST_CHARS // 30)
-    near, far = (f"{filler[:size]}\n\nThe Varn bridge is long." for size in (MOST_CHARS - 100, MOST_CHARS + 100))
-    assert [findings(["The Varn bridge is long."], text, "")[0].verdict for text in (near, far)] == [
+    near, far = (
+        f"{filler[:size]}\n\nThe Varn bridge is long."
+        for size in (MOST_CHARS - 100, MOST_CHARS + 100)
+    )
+    assert [
+        findings(["The Varn bridge is long."], text, "")[0].verdict for text in (near, far)
+    ] == [
         "verbatim",
         "not_found",
     ]

@@ -25,7 +25,9 @@ GAME = Document(
     "# The final\n\nThe defense of the Harbour Seals gave up just 308 points, ranking sixth in the league. The defense "
     "of the Harbour Seals was coached by Ann Lee in the final. The crowd sang for an hour.",
 )
-SOUP = Document("Potato soup", "Peel the potatoes for the soup. Cook them for half an hour. Serve the soup hot.")
+SOUP = Document(
+    "Potato soup", "Peel the potatoes for the soup. Cook them for half an hour. Serve the soup hot."
+)
 
 
 def found(question: str, *pages: Document) -> Findings:
@@ -33,13 +35,17 @@ def found(question: str, *pages: Document) -> Findings:
 
 
 def test_a_sentence_in_other_words_than_the_question_comes_first() -> None:
-    page = Document("Hut", "The hut needs coal. The owner purchased an automobile. The owner painted a door.")
+    page = Document(
+        "Hut", "The hut needs coal. The owner purchased an automobile. The owner painted a door."
+    )
     question = "What car did the owner of the hut buy?"
     assert found(question, page).sentences[0].text == "The owner purchased an automobile."
 
 
 def test_the_sentence_with_the_number_asked_for_comes_first() -> None:
-    best = found("How many points did the defense of the Harbour Seals surrender?", GAME, SOUP).sentences[0]
+    best = found(
+        "How many points did the defense of the Harbour Seals surrender?", GAME, SOUP
+    ).sentences[0]
     assert "308" in best.text
 
 
@@ -58,7 +64,10 @@ def gate(text: str, *pages: Document) -> dict[str, float]:
 
 def test_a_rare_word_that_a_page_lacks_weighs_more_than_a_common_one() -> None:
     page = Document("", "The quokka lives in the forest of the island. " * 3)
-    lacks_common, lacks_rare = gate("Which quokka has an uncle?", page), gate("Which forest has a zugzwang?", page)
+    lacks_common, lacks_rare = (
+        gate("Which quokka has an uncle?", page),
+        gate("Which forest has a zugzwang?", page),
+    )
     assert lacks_common["rare"] > 0.5 > lacks_rare["rare"]
     assert lacks_rare["rarest"] > lacks_common["rarest"]
     assert gate("Which forest?", page)["rare"] == 1
@@ -77,9 +86,14 @@ def test_the_length_of_all_pages_counts_within_bounds() -> None:
 
 
 def test_rivals_are_quoted_and_what_is_clearly_worse_is_not() -> None:
-    rivals = "The tall tower of Oslo was lit in spring. The tall tower of Kyoto was lit against fog."
+    rivals = (
+        "The tall tower of Oslo was lit in spring. The tall tower of Kyoto was lit against fog."
+    )
     worse = "A tower needs paint, and its keepers sing songs of the sea while they wait for the boat with the bread."
-    told = [each.text for each in found("Which tall tower was lit?", Document("", f"{rivals} {worse}")).sentences]
+    told = [
+        each.text
+        for each in found("Which tall tower was lit?", Document("", f"{rivals} {worse}")).sentences
+    ]
     assert " ".join(told).count("was lit") == 2
     assert worse not in " ".join(told)
 
@@ -92,7 +106,9 @@ def test_only_the_first_sentences_by_words_are_embedded() -> None:
             asked.extend(texts)
             return encode(texts)
 
-    page = Document("", "\n\n".join(f"The tall tower of town{number} is high." for number in range(3_000)))
+    page = Document(
+        "", "\n\n".join(f"The tall tower of town{number} is high." for number in range(3_000))
+    )
     find_evidence("How tall is the tower?", [page], 800, Counted(), 4)
     assert 0 < len(asked) < 8 * COMPARED
 
@@ -123,7 +139,9 @@ def test_words_that_share_only_some_letters_are_not_alike() -> None:
     assert alike("ship", "shop") == alike("hall", "hill") == 0
 
 
-def test_the_matrix_has_a_row_for_each_word_asked_and_a_column_for_each_word_of_the_vocabulary() -> None:
+def test_the_matrix_has_a_row_for_each_word_asked_and_a_column_for_each_word_of_the_vocabulary() -> (
+    None
+):
     assert word_likeness(["soup", "treaty"], ["war", "peace", "bread"], encode).shape == (2, 3)
 
 

@@ -44,7 +44,9 @@ def test_all_windows_together_are_the_whole_text(text: str, size: int) -> None:
         ("", 5, ""),
     ],
 )
-def test_a_window_ends_at_a_line_else_at_a_word_else_between_characters(text: str, size: int, first: str) -> None:
+def test_a_window_ends_at_a_line_else_at_a_word_else_between_characters(
+    text: str, size: int, first: str
+) -> None:
     assert window(text, 0, size)[0] == first
 
 

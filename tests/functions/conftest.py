@@ -67,7 +67,12 @@ def instance(environment: Path, settings: Mapping[str, str], tmp_path: Path) -> 
 
     @contextmanager
     def start(**changed: str) -> Iterator[tuple[str, Running]]:
-        framework = [environment / "bin/functions-framework", "--target=gateway", "--host=127.0.0.1", "--port=0"]
+        framework = [
+            environment / "bin/functions-framework",
+            "--target=gateway",
+            "--host=127.0.0.1",
+            "--port=0",
+        ]
         folder = tmp_path / f"instance-{next(numbers)}"
         with running(framework, FUNCTION, folder, {**settings, **changed}) as server:
             url = server.wait_for("Listening at: ").split()[-2]
@@ -78,7 +83,9 @@ def instance(environment: Path, settings: Mapping[str, str], tmp_path: Path) -> 
 
 def token(user: str = "main-agent") -> dict[str, str]:
     """The header of a user who may search."""
-    return {"Authorization": f"Bearer {mint(Settings(auth_mode='secret', auth_secret=SECRET), user, ['search'], 600)}"}
+    return {
+        "Authorization": f"Bearer {mint(Settings(auth_mode='secret', auth_secret=SECRET), user, ['search'], 600)}"
+    }
 
 
 @asynccontextmanager

@@ -50,7 +50,9 @@ class Running:
 
 
 @contextmanager
-def running(command: Sequence[str | Path], cwd: Path, folder: Path, settings: Mapping[str, str]) -> Iterator[Running]:
+def running(
+    command: Sequence[str | Path], cwd: Path, folder: Path, settings: Mapping[str, str]
+) -> Iterator[Running]:
     """Run a server with nothing but `settings` in its environment, and end it.
 
     Its home is an empty part of `folder`. The name of another part is the mark by which `left_behind` knows every
@@ -68,7 +70,13 @@ def running(command: Sequence[str | Path], cwd: Path, folder: Path, settings: Ma
         **settings,
     }
     with subprocess.Popen(
-        command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as process:
         server = Running(process, folder)
         try:
@@ -84,10 +92,17 @@ def left_behind(folder: Path, seconds: float = PATIENCE) -> list[str]:
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((os.pidfd_open(int(entry.name)), (entry / "cmdline").read_text().replace("\0", " ")))
+                found.append(
+                    (
+                        os.pidfd_open(int(entry.name)),
+                        (entry / "cmdline").read_text().replace("\0", " "),
+                    )
+                )
         except (OSError, ProcessLookupError):
             continue  # it has ended meanwhile, or is none of ours
-    remaining = [command for handle, command in found if not select.select([handle], [], [], seconds)[0]]
+    remaining = [
+        command for handle, command in found if not select.select([handle], [], [], seconds)[0]
+    ]
     for handle, _ in found:
         os.close(handle)
     return remaining

@@ -20,7 +20,11 @@ PARAMETERS = {"MIN_INSTANCES", "MAX_INSTANCES"}
 
 
 def names_set_in(path: Path) -> Iterator[str]:
-    return (line.partition("=")[0] for line in path.read_text().splitlines() if line and not line.startswith("#"))
+    return (
+        line.partition("=")[0]
+        for line in path.read_text().splitlines()
+        if line and not line.startswith("#")
+    )
 
 
 def test_the_requirements_want_the_wheel_of_this_version() -> None:
@@ -33,8 +37,14 @@ def test_everything_that_is_installed_is_pinned(environment: Path) -> None:
     """Else tomorrow's deployment is not what was tested today."""
     pins = {canonical(line) for line in (ROOT / "constraints.txt").read_text().splitlines()}
     (packages,) = environment.glob("lib/python*/site-packages")
-    installed = {canonical(f"{found.name}=={found.version}") for found in distributions(path=[str(packages)])}
-    brought_along = {line for line in installed if line.startswith(("pip==", "setuptools==", "websearch-gateway=="))}
+    installed = {
+        canonical(f"{found.name}=={found.version}") for found in distributions(path=[str(packages)])
+    }
+    brought_along = {
+        line
+        for line in installed
+        if line.startswith(("pip==", "setuptools==", "websearch-gateway=="))
+    }
     assert installed - brought_along <= pins
 
 

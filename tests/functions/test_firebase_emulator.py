@@ -25,13 +25,17 @@ SCRIPT = "echo emulators are ready; read line"
 
 
 @pytest.fixture
-def emulated(environment: Path, settings: Mapping[str, str], tmp_path: Path) -> Iterator[tuple[str, Running]]:
+def emulated(
+    environment: Path, settings: Mapping[str, str], tmp_path: Path
+) -> Iterator[tuple[str, Running]]:
     """The Firebase emulator while it runs a script that waits; gives the URL of the function in it.
 
     The settings stand where they would stand for a deployment: keys among the secrets, the rest in `.env`.
     """
     if not CLI.exists() or shutil.which("node") is None:
-        pytest.skip("the Firebase CLI is not installed (Node.js, then: npm install --prefix tests/functions)")
+        pytest.skip(
+            "the Firebase CLI is not installed (Node.js, then: npm install --prefix tests/functions)"
+        )
     port = _write_project(tmp_path / "project", environment, settings)
     command = [CLI, "emulators:exec", "--only=functions", f"--project={PROJECT}", SCRIPT]
     machine = {
@@ -45,7 +49,9 @@ def emulated(environment: Path, settings: Mapping[str, str], tmp_path: Path) -> 
 
 
 @contextmanager
-def _executing(command: list[str | Path], folder: Path, machine: Mapping[str, str]) -> Iterator[Running]:
+def _executing(
+    command: list[str | Path], folder: Path, machine: Mapping[str, str]
+) -> Iterator[Running]:
     with running(command, folder / "project", folder / "cli", machine) as server:
         server.wait_for("emulators are ready")
         yield server
@@ -60,8 +66,14 @@ def _write_project(folder: Path, environment: Path, settings: Mapping[str, str])
     for name in ("main.py", "requirements.txt"):
         shutil.copy(FUNCTION / name, folder / "functions" / name)
     (folder / "functions/venv").symlink_to(environment)
-    held = {name: value for name, value in settings.items() if not name.startswith(("FIRE", "STATE", "OPENAI_API"))}
-    (folder / "functions/.env").write_text("".join(f"{name}={value}\n" for name, value in held.items()))
+    held = {
+        name: value
+        for name, value in settings.items()
+        if not name.startswith(("FIRE", "STATE", "OPENAI_API"))
+    }
+    (folder / "functions/.env").write_text(
+        "".join(f"{name}={value}\n" for name, value in held.items())
+    )
     (folder / "functions/.secret.local").write_text(f"OPENAI_API_KEY={OPENAI_KEY}\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
@@ -73,7 +85,10 @@ def _write_project(folder: Path, environment: Path, settings: Mapping[str, str])
 
 
 async def test_an_agent_with_a_token_asks_through_the_emulator(
-    emulated: tuple[str, Running], sandbox: Sandbox, settings: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+    emulated: tuple[str, Running],
+    sandbox: Sandbox,
+    settings: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """STATE_URL is not set, so the answer is remembered in the Firestore of the function's own project."""
     url, server = emulated

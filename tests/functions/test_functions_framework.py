@@ -40,10 +40,15 @@ async def test_only_who_has_a_token_gets_an_answer_and_the_end_leaves_no_orphan_
         answer = await ask(url)
         sandbox.fault("openai", "status", status=503)
         other = await ask(url, "How tall is the tower of Pisa?")
-        assert other["fallback"]["from"] == "openai"  # so pages were read, by processes of their own
+        assert (
+            other["fallback"]["from"] == "openai"
+        )  # so pages were read, by processes of their own
         assert len(left_behind(server.folder, 0)) >= 3
     assert (refused.status_code, lost.status_code) == (401, 404)
-    assert f'resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"' in refused.headers["www-authenticate"]
+    assert (
+        f'resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"'
+        in refused.headers["www-authenticate"]
+    )
     assert "330" in answer["text"]
     assert answer["provider"].endswith("-web-search")
     assert all(answer["text"][c["startIndex"] : c["endIndex"]] for c in answer["citations"])
@@ -56,7 +61,10 @@ async def test_only_who_has_a_token_gets_an_answer_and_the_end_leaves_no_orphan_
 
 async def test_two_instances_share_limits_and_cache(instance: Start, sandbox: Sandbox) -> None:
     limit = "5/10minutes"
-    with instance(CACHED_RATE_LIMIT=limit) as (one, _), instance(CACHED_RATE_LIMIT=limit) as (other, _):
+    with (
+        instance(CACHED_RATE_LIMIT=limit) as (one, _),
+        instance(CACHED_RATE_LIMIT=limit) as (other, _),
+    ):
         assert (await ask(one))["cache"] == "miss"
         assert (await ask(other))["cache"] == "exact"
         # One after the other: only the real Firestore returns each caller its own count.

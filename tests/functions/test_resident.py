@@ -60,7 +60,10 @@ def client(resident: Resident) -> httpx2.AsyncClient:
 
 async def statuses(resident: Resident, requests: int) -> list[int]:
     async with client(resident) as http, asyncio.timeout(PATIENCE):
-        return [reply.status_code for reply in await asyncio.gather(*(http.get("/") for _ in range(requests)))]
+        return [
+            reply.status_code
+            for reply in await asyncio.gather(*(http.get("/") for _ in range(requests)))
+        ]
 
 
 async def test_the_first_requests_at_once_begin_one_lifespan() -> None:
@@ -75,8 +78,12 @@ def test_the_lifespan_ends_with_the_event_loop() -> None:
     assert maker.ended == 1
 
 
-@pytest.mark.parametrize(("error", "status"), [(SearchNotConfiguredError("KEY is bad."), 503), (OSError("x"), 500)])
-async def test_a_lifespan_that_fails_is_told_to_all_who_wait_and_tried_again(error: Exception, status: int) -> None:
+@pytest.mark.parametrize(
+    ("error", "status"), [(SearchNotConfiguredError("KEY is bad."), 503), (OSError("x"), 500)]
+)
+async def test_a_lifespan_that_fails_is_told_to_all_who_wait_and_tried_again(
+    error: Exception, status: int
+) -> None:
     maker = Maker(error)
     resident = Resident(maker)
     assert await statuses(resident, 5) == [status] * 5
@@ -112,10 +119,14 @@ def test_without_authentication_nothing_is_served(monkeypatch: pytest.MonkeyPatc
         app_for("")
 
 
-async def test_the_users_and_the_firestore_are_the_projects_own(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_users_and_the_firestore_are_the_projects_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Firebase lets nobody set FIREBASE_PROJECT_ID."""
     monkeypatch.setenv("TOOLSETS", "all")
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", "127.0.0.1:9")
     async with client(Resident(lambda: app_for("demo"))) as http:
-        metadata = await http.get("/.well-known/oauth-protected-resource", headers={"host": "localhost"})
+        metadata = await http.get(
+            "/.well-known/oauth-protected-resource", headers={"host": "localhost"}
+        )
     assert metadata.json()["authorization_servers"] == ["https://securetoken.google.com/demo"]

@@ -54,7 +54,11 @@ class Api:
         return f"http://{self.pair}"
 
     def says(self, path: str, body: bytes, status: int = 200, **headers: str) -> None:
-        self.replies[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+        self.replies[path] = (
+            status,
+            {name.replace("_", "-"): value for name, value in headers.items()},
+            body,
+        )
 
     def hangs(self, path: str) -> None:
         """Whoever asks for `path` waits until they leave, which sets `left`."""
@@ -76,7 +80,11 @@ class Api:
             await reader.read()
             self.left.set()
         status, headers, body = self.replies.get(path, (404, {}, b""))
-        lines = [f"HTTP/1.1 {status} So", f"content-length: {len(body)}", *(f"{n}: {v}" for n, v in headers.items())]
+        lines = [
+            f"HTTP/1.1 {status} So",
+            f"content-length: {len(body)}",
+            *(f"{n}: {v}" for n, v in headers.items()),
+        ]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         await writer.drain()
 
@@ -107,7 +115,9 @@ class Case:
 
     def source(self, **fields: str) -> Source:
         """The source, with a token if it takes one."""
-        return self.make(**fields, **({"token": SECRET} if "token" in self.make.__dataclass_fields__ else {}))
+        return self.make(
+            **fields, **({"token": SECRET} if "token" in self.make.__dataclass_fields__ else {})
+        )
 
 
 _ISSUE = "/repos/tide/watch/issues/17"
@@ -155,7 +165,12 @@ CASES = {
             "/repos/tide/watch/pulls/18/comments?per_page=100": "github_review.json",
         },
         "Read the zone file (#18)",
-        ("State: merged; labels: none; opened by tomas.", "by tomas,", "on `src/zone.py`, 2025-03-07", "by somebody"),
+        (
+            "State: merged; labels: none; opened by tomas.",
+            "by tomas,",
+            "on `src/zone.py`, 2025-03-07",
+            "by somebody",
+        ),
         published="2025-03-07",
     ),
     "github_discussions": Case(
@@ -257,7 +272,10 @@ CASES = {
         "https://www.reddit.com/r/sailing",
         {"/r/sailing/.rss": "reddit.xml"},
         "Which tide app? : sailing",
-        ("## Which tide app?\n\nhttps://www.reddit.com/r/sailing/comments/abc1/", "I sail *alone*."),
+        (
+            "## Which tide app?\n\nhttps://www.reddit.com/r/sailing/comments/abc1/",
+            "I sail *alone*.",
+        ),
     ),
 }
 

@@ -25,7 +25,9 @@ from websearch_gateway.pages.browser import NO_CHROMIUM, NO_EXTRA, NO_START, Bro
 from websearch_gateway.pages.reader_table import ReaderTable
 
 CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
+needs_chromium = pytest.mark.skipif(
+    not CHROMIUM, reason="Chromium is missing; `make test` installs it"
+)
 
 Create = Callable[..., Browser]
 
@@ -75,10 +77,14 @@ def processes(word: str) -> dict[int, str]:
 
 
 @needs_chromium
-async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(create: Create, page: Fetched) -> None:
+async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(
+    create: Create, page: Fetched
+) -> None:
     one = create()
     assert processes("chromium") == {}
-    many = await asyncio.gather(*(one.render(page, soon()) for _ in range(browser.PAGES_AT_ONCE + 2)))
+    many = await asyncio.gather(
+        *(one.render(page, soon()) for _ in range(browser.PAGES_AT_ONCE + 2))
+    )
     assert all(TEXT.strip() in rendered.body.decode() for rendered in many)
     mains = [command for command in processes("/chromium").values() if "--type=" not in command]
     assert len([main for main in mains if "remote-debugging-pipe" in main]) == 1
@@ -88,7 +94,9 @@ async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(create: Cr
 
 
 @needs_chromium
-async def test_an_idle_browser_ends_and_the_next_page_starts_another(create: Create, page: Fetched) -> None:
+async def test_an_idle_browser_ends_and_the_next_page_starts_another(
+    create: Create, page: Fetched
+) -> None:
     one = create(idle_seconds=0)
     for _ in range(2):
         assert TEXT.strip() in (await one.render(page, soon())).body.decode()
@@ -112,27 +120,39 @@ async def test_a_warning_says_how_to_install_a_browser(
         monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     note = NO_EXTRA if broken else NO_CHROMIUM
     async with Workers(count=1) as workers:
-        table = ReaderTable.build(fetcher, workers, renderer=Browser(fetcher, path="/nowhere/chromium"))
+        table = ReaderTable.build(
+            fetcher, workers, renderer=Browser(fetcher, path="/nowhere/chromium")
+        )
         with pytest.raises(SearchFetchError) as caught:
             await table.read(f"{api.url}/page", soon())
         assert (caught.value.message, caught.value.details) == (note, {"reason": "javascript"})
-        api.says("/little", b"<p>Tides of Skerry, the island.</p>" + PAGE.encode(), content_type="text/html")
+        api.says(
+            "/little",
+            b"<p>Tides of Skerry, the island.</p>" + PAGE.encode(),
+            content_type="text/html",
+        )
         little = await table.read(f"{api.url}/little", soon())
         assert little.markdown == "Tides of Skerry, the island."
-        assert little.warnings == (f"This is only the text of the page without its scripts: {note}",)
+        assert little.warnings == (
+            f"This is only the text of the page without its scripts: {note}",
+        )
 
 
 def stand_in(folder: Path, failures: int) -> tuple[str, Path]:
     """A program that fails so many times before it is Chromium, and the file with a line for each start."""
     log, program = folder / "starts", folder / "chromium"
     then = f'exec {CHROMIUM} "$@"' if CHROMIUM else "exit 1"
-    program.write_text(f'#!/bin/sh\necho x >> {log}\n[ "$(wc -l < {log})" -gt {failures} ] || exit 1\n{then}\n')
+    program.write_text(
+        f'#!/bin/sh\necho x >> {log}\n[ "$(wc -l < {log})" -gt {failures} ] || exit 1\n{then}\n'
+    )
     program.chmod(0o755)
     return str(program), log
 
 
 @needs_chromium
-async def test_a_failed_start_is_retried_after_waits_that_double(create: Create, page: Fetched, tmp_path: Path) -> None:
+async def test_a_failed_start_is_retried_after_waits_that_double(
+    create: Create, page: Fetched, tmp_path: Path
+) -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -185,7 +205,9 @@ async def test_a_browser_that_dies_fails_only_its_own_pages(
     one = create()
     await one.render(page, soon())
     api.hangs("/never")
-    api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
+    api.says(
+        "/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html"
+    )
     slow = asyncio.create_task(one.render(await fetcher.fetch(f"{api.url}/slow", soon()), soon()))
     await api.asked_for("/never")
     for process in processes(word):
@@ -201,7 +223,9 @@ async def test_cancelling_the_caller_closes_the_page_and_its_requests(
 ) -> None:
     one = create()
     api.hangs("/never")
-    api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
+    api.says(
+        "/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html"
+    )
     slow = asyncio.create_task(one.render(await fetcher.fetch(f"{api.url}/slow", soon()), soon()))
     await api.asked_for("/never")
     slow.cancel()
@@ -213,7 +237,9 @@ async def test_cancelling_the_caller_closes_the_page_and_its_requests(
 
 
 @needs_chromium
-async def test_a_start_that_outlasts_one_caller_serves_the_next(create: Create, page: Fetched) -> None:
+async def test_a_start_that_outlasts_one_caller_serves_the_next(
+    create: Create, page: Fetched
+) -> None:
     one = create()
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
@@ -223,7 +249,9 @@ async def test_a_start_that_outlasts_one_caller_serves_the_next(create: Create, 
 
 
 @needs_chromium
-async def test_closing_during_a_start_leaves_no_process_behind(create: Create, page: Fetched) -> None:
+async def test_closing_during_a_start_leaves_no_process_behind(
+    create: Create, page: Fetched
+) -> None:
     one = create()
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
@@ -237,7 +265,11 @@ async def test_the_memory_of_a_page_is_limited(api: Any, fetcher: Fetcher, creat
     script = """const all = []; let got = 0;
       try { for (; got < 30; got++) all.push(new Uint8Array(1e8).fill(1)) } catch {}
       root.textContent = `Got ${got} times a hundred megabytes`"""
-    api.says("/greedy", f"<div id=root></div><script>{script}</script>".encode(), content_type="text/html")
+    api.says(
+        "/greedy",
+        f"<div id=root></div><script>{script}</script>".encode(),
+        content_type="text/html",
+    )
     one = create()
     rendered = await one.render(await fetcher.fetch(f"{api.url}/greedy", soon()), soon())
     got = int(rendered.body.decode().partition("Got ")[2].split()[0])

@@ -22,7 +22,9 @@ from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
 
 pytestmark = [
-    pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"),
+    pytest.mark.skipif(
+        not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"
+    ),
     pytest.mark.asyncio(loop_scope="module"),  # one browser for all these tests, as in a gateway
 ]
 
@@ -41,7 +43,9 @@ async def site() -> AsyncIterator[Api]:
 async def table(site: Api, running_workers: Workers) -> AsyncIterator[ReaderTable]:
     async with Fetcher(AddressPolicy([site.pair])) as fetcher:
         chromium = Browser(fetcher)
-        with pytest.MonkeyPatch.context() as patch:  # a busy machine takes its time between two requests of a page
+        with (
+            pytest.MonkeyPatch.context() as patch
+        ):  # a busy machine takes its time between two requests of a page
             patch.setattr(browser, "START_SECONDS", 60.0)
             patch.setattr(browser, "SETTLE_SECONDS", 30.0)
             patch.setattr(browser, "_PATIENCE_SECONDS", 4.0)
@@ -56,7 +60,9 @@ def api(site: Api) -> Api:
     return site
 
 
-def shown(api: Api, script: str, body: str = '<div id="root"></div>', head: str = "", **headers: str) -> str:
+def shown(
+    api: Api, script: str, body: str = '<div id="root"></div>', head: str = "", **headers: str
+) -> str:
     """The address of a page with this inline script."""
     html = f"<!doctype html><head><title>Tides</title>{head}</head><body>{body}<script>{script}</script></body>"
     api.says("/page", html.encode(), content_type="text/html", **headers)
@@ -67,7 +73,9 @@ async def read(table: ReaderTable, url: str, seconds: float = 300) -> Page:
     return await table.read(url, Deadline.after(seconds))
 
 
-async def test_a_page_is_read_with_the_content_that_its_scripts_fetch(api: Api, table: ReaderTable) -> None:
+async def test_a_page_is_read_with_the_content_that_its_scripts_fetch(
+    api: Api, table: ReaderTable
+) -> None:
     script = """
       import { text } from "./lib.js";
       const headers = {"x-edition": "2", "accept": "application/json"};
@@ -77,7 +85,9 @@ async def test_a_page_is_read_with_the_content_that_its_scripts_fetch(api: Api, 
       history.pushState({}, "", "/guide/tides");
     """
     api.says("/app.js", script.encode(), content_type="text/javascript")
-    api.says("/lib.js", f"export const text = {TIDES * 5!r}".encode(), content_type="text/javascript")
+    api.says(
+        "/lib.js", f"export const text = {TIDES * 5!r}".encode(), content_type="text/javascript"
+    )
     api.says("/data.json", b'{"title": "Spring tides"}', content_type="application/json")
     body = '<div id="root"></div><script type="module" src="/app.js"></script>'
     page = await read(table, shown(api, "", body=body, etag='"shell"'))
@@ -94,12 +104,18 @@ async def test_a_page_is_read_with_the_content_that_its_scripts_fetch(api: Api, 
     assert "cookie" not in asked
 
 
-async def test_a_page_with_text_in_its_markup_starts_no_browser(api: Api, table: ReaderTable) -> None:
-    page = await read(table, shown(api, "document.body.textContent = 'changed'", body=f"<p>{TIDES * 20}</p>"))
+async def test_a_page_with_text_in_its_markup_starts_no_browser(
+    api: Api, table: ReaderTable
+) -> None:
+    page = await read(
+        table, shown(api, "document.body.textContent = 'changed'", body=f"<p>{TIDES * 20}</p>")
+    )
     assert TIDES.strip() in page.markdown
 
 
-async def test_invisible_text_of_the_rendered_page_is_not_read(api: Api, table: ReaderTable) -> None:
+async def test_invisible_text_of_the_rendered_page_is_not_read(
+    api: Api, table: ReaderTable
+) -> None:
     """Ours: hidden by a file of styles, by a rule that a script wrote, and by scripts that lie about styles."""
     script = f"""
       root.innerHTML = `<p>{TIDES * 5}</p><p class="file">Alpha secret</p><p class="rule">Beta secret</p>
@@ -115,7 +131,9 @@ async def test_invisible_text_of_the_rendered_page_is_not_read(api: Api, table: 
     assert "secret" not in page.markdown
 
 
-async def test_the_shadow_trees_of_components_are_read_in_their_places(api: Api, table: ReaderTable) -> None:
+async def test_the_shadow_trees_of_components_are_read_in_their_places(
+    api: Api, table: ReaderTable
+) -> None:
     script = f"""
       class Card extends HTMLElement {{ connectedCallback() {{
         this.attachShadow({{mode: "open"}}).innerHTML = "<h2>Ebb</h2><slot></slot><p>{TIDES * 4}</p>"; }} }}
@@ -143,19 +161,29 @@ async def test_a_request_that_never_ends_costs_only_its_own_content(
     assert TIDES.strip() in (await read(table, shown(api, script))).markdown
 
 
-async def test_the_fragment_of_the_url_reaches_the_router_of_the_page(api: Api, table: ReaderTable) -> None:
+async def test_the_fragment_of_the_url_reaches_the_router_of_the_page(
+    api: Api, table: ReaderTable
+) -> None:
     script = f"root.innerHTML = '<h1>' + location.hash + '</h1><p>' + {TIDES * 5!r} + '</p>'"
     page = await read(table, shown(api, script) + "#/ebb")
     assert "# #/ebb" in page.markdown
 
 
-async def test_a_page_may_navigate_to_another_page_but_not_to_other_content(api: Api, table: ReaderTable) -> None:
+async def test_a_page_may_navigate_to_another_page_but_not_to_other_content(
+    api: Api, table: ReaderTable
+) -> None:
     api.says("/next", f"<h1>Next</h1><p>{TIDES * 9}</p>".encode(), content_type="text/html")
     page = await read(table, shown(api, "location.replace('/next')"))
     assert page.final_url == f"{api.url}/next"
     assert TIDES.strip() in page.markdown
     api.says("/file", b"x", content_type="application/zip")
-    for target in ("/file", "/gone", "https://example.invalid/", "file:///etc/passwd", "chrome://version"):
+    for target in (
+        "/file",
+        "/gone",
+        "https://example.invalid/",
+        "file:///etc/passwd",
+        "chrome://version",
+    ):
         page = await read(table, shown(api, f"{SHOW}; location.href = {target!r}"))
         assert page.final_url == f"{api.url}/page", target
         assert TIDES.strip() in page.markdown, target
@@ -168,8 +196,16 @@ async def test_a_page_may_navigate_to_another_page_but_not_to_other_content(api:
         ("for (;;) document.body.append('x'.repeat(1e6))", 2, SearchError),
         ("setInterval(() => location.reload(), 1)", 2, SearchError),
         ("document.documentElement.remove()", 30, SearchFetchError),
-        ("Object.defineProperty(HTMLElement.prototype, 'innerText', {get: () => ({})})", 30, SearchFetchError),
-        ("alert('stay'); confirm('?'); prompt('?'); onbeforeunload = () => 'stay'; print()", 30, SearchFetchError),
+        (
+            "Object.defineProperty(HTMLElement.prototype, 'innerText', {get: () => ({})})",
+            30,
+            SearchFetchError,
+        ),
+        (
+            "alert('stay'); confirm('?'); prompt('?'); onbeforeunload = () => 'stay'; print()",
+            30,
+            SearchFetchError,
+        ),
     ],
 )
 async def test_a_hostile_script_gets_a_typed_error_in_time_and_the_next_page_is_read(

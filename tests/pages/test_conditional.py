@@ -31,7 +31,10 @@ def soon() -> Deadline:
 
 @pytest.mark.parametrize(
     ("sent", "asked"),
-    [({"etag": '"v1"', "last_modified": DATE}, 'if-none-match: "v1"'), ({"last_modified": DATE}, "if-modified-since")],
+    [
+        ({"etag": '"v1"', "last_modified": DATE}, 'if-none-match: "v1"'),
+        ({"last_modified": DATE}, "if-modified-since"),
+    ],
 )
 async def test_an_unchanged_page_is_the_known_page_itself(
     api: Any, table: ReaderTable, sent: dict[str, str], asked: str
@@ -52,7 +55,9 @@ async def test_a_changed_page_is_read_again(api: Any, table: ReaderTable) -> Non
     assert (page.markdown, page.etag) == ("# Ebb", '"v2"')
 
 
-async def test_the_same_etag_after_another_redirect_is_another_page(api: Any, table: ReaderTable) -> None:
+async def test_the_same_etag_after_another_redirect_is_another_page(
+    api: Any, table: ReaderTable
+) -> None:
     api.says("/new", b"", status=302, location="/a.md")
     api.says("/a.md", PAGE, content_type="text/markdown", etag='"1"')
     known = await table.read(f"{api.url}/new", soon())
@@ -66,7 +71,9 @@ async def test_the_same_etag_after_another_redirect_is_another_page(api: Any, ta
 
 
 @pytest.mark.parametrize("tag", ['"a\r\nx-evil: 1"', '"é"', '"' + "x" * 400 + '"', ""])
-async def test_an_etag_that_is_unsafe_in_a_request_is_not_sent(api: Any, table: ReaderTable, tag: str) -> None:
+async def test_an_etag_that_is_unsafe_in_a_request_is_not_sent(
+    api: Any, table: ReaderTable, tag: str
+) -> None:
     """Ours: a known page may come from a store that others can write."""
     api.says("/a.md", PAGE, content_type="text/markdown")
     known = replace(await table.read(f"{api.url}/a.md", soon()), etag=tag)

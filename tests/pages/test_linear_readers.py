@@ -117,7 +117,11 @@ def test_elements_around_thousands_of_others_take_linear_time(tag: str) -> None:
 
 def test_menus_in_each_other_take_linear_time_in_documentation() -> None:
     def read(text: str) -> object:
-        return extract_from(page.parse(f"<main><h1>T</h1><p>Words of the page.</p>{text}</main>"), "", thorough=False)
+        return extract_from(
+            page.parse(f"<main><h1>T</h1><p>Words of the page.</p>{text}</main>"),
+            "",
+            thorough=False,
+        )
 
     assert not too_much(read, '<nav><a href="#a">x</a><p>some words</p>', (16_000,), (16_000,))
 
@@ -137,17 +141,23 @@ def test_the_work_on_a_feed_grows_with_its_length(name: str) -> None:
 
 @pytest.mark.parametrize("name", JSON)
 def test_the_work_on_json_grows_with_its_length(name: str) -> None:
-    assert not too_much(lambda text: json_text(text.encode(), "", "utf-8"), JSON[name], SIZES, SIZES)
+    assert not too_much(
+        lambda text: json_text(text.encode(), "", "utf-8"), JSON[name], SIZES, SIZES
+    )
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_the_work_on_a_table_grows_with_its_length(name: str) -> None:
-    assert not too_much(lambda text: csv_table(text.encode(), "", "utf-8"), CELLS[name], SIZES, SIZES)
+    assert not too_much(
+        lambda text: csv_table(text.encode(), "", "utf-8"), CELLS[name], SIZES, SIZES
+    )
 
 
 @pytest.mark.parametrize("name", RTF)
 def test_the_work_on_rich_text_grows_with_its_length(name: str) -> None:
-    assert not too_much(lambda text: rtf(b"{\\rtf1 " + text.encode(), "", ""), RTF[name], (20_000,), (20_000,))
+    assert not too_much(
+        lambda text: rtf(b"{\\rtf1 " + text.encode(), "", ""), RTF[name], (20_000,), (20_000,)
+    )
 
 
 @pytest.mark.parametrize("name", WORD)

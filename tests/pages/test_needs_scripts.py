@@ -13,7 +13,9 @@ MENU = "".join(f'<li><a href="/{number}">The tide of day {number}</a></li>' for 
 
 
 def judged(body: str, head: str = "") -> bool:
-    html = f"<!doctype html><html><head><title>{WORDS}</title>{head}</head><body>{body}</body></html>"
+    html = (
+        f"<!doctype html><html><head><title>{WORDS}</title>{head}</head><body>{body}</body></html>"
+    )
     return needs_scripts(html.encode(), "https://example.com/", "utf-8")
 
 
@@ -75,7 +77,12 @@ def test_bytes_that_are_not_a_page_need_no_scripts() -> None:
 
 @pytest.mark.parametrize(
     ("element", "expected"),
-    [("<x-a></x-a>", True), ("<script>a</script>", True), ("<x-a>", False), ("<div id=root>", False)],
+    [
+        ("<x-a></x-a>", True),
+        ("<script>a</script>", True),
+        ("<x-a>", False),
+        ("<div id=root>", False),
+    ],
 )
 def test_a_page_of_many_elements_is_judged_in_one_pass(element: str, expected: bool) -> None:
     """Ours: a quadratic look at 100,000 elements would take hours. Scripts deeper than libxml2 reads do not count."""

@@ -31,7 +31,9 @@ def add_site(copy: Path) -> None:
     """Steps 1 to 6."""
     readers = copy / "src" / "websearch_gateway" / "pages"
     code = (readers / "sites" / "arxiv.py").read_text().replace("ArXiv", "PierTalk")
-    code = code.replace("export.arxiv.org", "api.pier.example").replace("arxiv.org", "talk.pier.example")
+    code = code.replace("export.arxiv.org", "api.pier.example").replace(
+        "arxiv.org", "talk.pier.example"
+    )
     (readers / "sites" / "piertalk.py").write_text(code.replace("arxiv", "piertalk"))
     insert(readers / "reader_table.py", '    "arxiv.', '    "piertalk.PierTalk",  # papers\n')
     replies = copy / "tests" / "pages" / "replies"
@@ -40,14 +42,18 @@ def add_site(copy: Path) -> None:
     insert(cases, '    "arxiv": Case(', CASE)
     insert(cases, "from websearch_gateway.pages.sites.threads import", IMPORT)
     insert(
-        copy / "docs" / "adding-a-reader.md", "| arxiv |", "| piertalk | papers | `api.pier.example` | as it says |\n"
+        copy / "docs" / "adding-a-reader.md",
+        "| arxiv |",
+        "| piertalk | papers | `api.pier.example` | as it says |\n",
     )
 
 
 @pytest.mark.timeout(300)
 def test_one_file_one_row_one_recording_one_case_and_one_docs_row_add_a_reader(copy: Path) -> None:
     add_site(copy)
-    done = suite(copy, "piertalk or every_reader_has or every_source_has")  # the contract suite, the tests of the table
+    done = suite(
+        copy, "piertalk or every_reader_has or every_source_has"
+    )  # the contract suite, the tests of the table
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert int(done.stdout.rpartition(" passed")[0].split()[-1]) >= 10
 
@@ -57,7 +63,9 @@ def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> No
     add_site(copy)
     cases, document = copy / "tests" / "pages" / "conftest.py", copy / "docs" / "adding-a-reader.md"
     cases.write_text(cases.read_text().replace(CASE, ""))
-    document.write_text("\n".join(line for line in document.read_text().split("\n") if "| piertalk" not in line))
+    document.write_text(
+        "\n".join(line for line in document.read_text().split("\n") if "| piertalk" not in line)
+    )
     done = suite(copy, "every", "tests/pages/test_docs.py")
     assert done.returncode == 1
     assert "add a Case of ['piertalk']" in done.stdout

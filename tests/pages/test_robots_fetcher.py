@@ -16,7 +16,12 @@ from websearch_gateway.base.net.fetch import Fetcher
 from websearch_gateway.base.workers.pool import SMALL_CHARS
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.pages.formats.html import FAILURE_KEPT_SECONDS, KEPT_SECONDS, MAX_RULES, RobotsFetcher
+from websearch_gateway.pages.formats.html import (
+    FAILURE_KEPT_SECONDS,
+    KEPT_SECONDS,
+    MAX_RULES,
+    RobotsFetcher,
+)
 from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
 
@@ -70,7 +75,9 @@ async def polite(api: Any, workers: Workers) -> AsyncIterator[Polite]:
         yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), noted)
 
 
-async def test_a_forbidden_page_is_not_fetched_and_the_message_is_always_the_same(polite: Polite) -> None:
+async def test_a_forbidden_page_is_not_fetched_and_the_message_is_always_the_same(
+    polite: Polite,
+) -> None:
     polite.api.says("/robots.txt", CLOSED, content_type="text/plain")
     message = await polite.refusal("/private/x")
     assert message == "The robots.txt of 127.0.0.1 does not allow programs to read this page."
@@ -91,7 +98,10 @@ async def test_while_a_robots_txt_cannot_be_fetched_no_page_is_allowed(polite: P
     """RFC 9309, 2.3.1.4: any status 5xx, or no answer."""
     polite.api.says("/robots.txt", b"", status=503)
     message = await polite.refusal("/open")
-    assert message == "The robots.txt of 127.0.0.1 cannot be fetched: 127.0.0.1 answered with HTTP status 503."
+    assert (
+        message
+        == "The robots.txt of 127.0.0.1 cannot be fetched: 127.0.0.1 answered with HTTP status 503."
+    )
     polite.clock.now += FAILURE_KEPT_SECONDS - 1
     polite.api.says("/robots.txt", CLOSED)
     assert await polite.refusal("/open") == message
@@ -102,7 +112,9 @@ async def test_while_a_robots_txt_cannot_be_fetched_no_page_is_allowed(polite: P
 
 async def test_the_pages_of_an_unreachable_server_are_not_allowed(polite: Polite) -> None:
     async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher:
-        with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be fetched"):
+        with pytest.raises(
+            SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be fetched"
+        ):
             await RobotsFetcher(fetcher, polite.workers).fetch("http://127.0.0.1:9/", soon())
 
 
@@ -154,8 +166,12 @@ async def test_its_own_redirects_are_followed_except_to_a_private_address(polite
         await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
 
 
-@pytest.mark.parametrize("url", ["http://10.0.0.1/x", "ftp://example.com/", "http://[::1/x", "http://a@127.0.0.1/", ""])
-async def test_a_forbidden_address_is_refused_before_its_robots_txt_is_fetched(polite: Polite, url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1/x", "ftp://example.com/", "http://[::1/x", "http://a@127.0.0.1/", ""]
+)
+async def test_a_forbidden_address_is_refused_before_its_robots_txt_is_fetched(
+    polite: Polite, url: str
+) -> None:
     with pytest.raises(ForbiddenUrlError):
         await polite.fetcher.fetch(url, soon())
     assert polite.api.seen == []
@@ -163,7 +179,9 @@ async def test_a_forbidden_address_is_refused_before_its_robots_txt_is_fetched(p
 
 async def test_only_its_first_bytes_count(polite: Polite) -> None:
     """RFC 9309, 2.5: at least 500 kibibytes."""
-    polite.api.says("/robots.txt", CLOSED + b"#" * (MAX_RULES - len(CLOSED) - 1) + b"\nDisallow: /open\n")
+    polite.api.says(
+        "/robots.txt", CLOSED + b"#" * (MAX_RULES - len(CLOSED) - 1) + b"\nDisallow: /open\n"
+    )
     assert await polite.read("/open") == "# Text"
     await polite.refusal("/private/x")
 

@@ -21,7 +21,10 @@ ACCEPTED = {
         "https://en.wikipedia.org/w/index.php?title=Mill",
     ),
     GitHubIssues: ("https://github.com/a/b/issues/1/", "https://www.github.com/a/b/pull/2/commits"),
-    GitHubDiscussions: ("https://github.com/a/b/discussions/23", "https://www.github.com/a/b/discussions/4/x?sort=top"),
+    GitHubDiscussions: (
+        "https://github.com/a/b/discussions/23",
+        "https://www.github.com/a/b/discussions/4/x?sort=top",
+    ),
     GitHubFiles: (
         "https://github.com/a/b/",
         "https://github.com/a/.b/blob/v1/README.md",
@@ -41,7 +44,11 @@ ACCEPTED = {
         "https://www.arxiv.org/pdf/hep-th/9901001v3",
         "http://arxiv.org/html/math.GT/0309136",
     ),
-    Reddit: ("https://reddit.com/r/a_b/", "https://www.reddit.com/r/x/comments/1abc", "https://m.reddit.com/r/x"),
+    Reddit: (
+        "https://reddit.com/r/a_b/",
+        "https://www.reddit.com/r/x/comments/1abc",
+        "https://m.reddit.com/r/x",
+    ),
 }
 LOOK_ALIKES = {
     GitHubDiscussions: (
@@ -123,7 +130,12 @@ def test_a_source_accepts_its_own_urls_and_no_look_alikes(source: Callable[..., 
 def test_a_source_accepts_the_url_of_its_document_but_not_on_another_host(case: Any) -> None:
     source, parts = case.source(), urlsplit(case.url)
     domain = ".".join(parts.netloc.split(".")[-2:])
-    others = (f"{parts.netloc}.evil.example", f"evil{domain}", f"{parts.netloc}@evil.example", "evil.example")
+    others = (
+        f"{parts.netloc}.evil.example",
+        f"evil{domain}",
+        f"{parts.netloc}@evil.example",
+        "evil.example",
+    )
     assert source.accepts(case.url)
     assert not source.accepts(case.url.replace("https:", "ftp:", 1))
     assert [host for host in others if source.accepts(parts._replace(netloc=host).geturl())] == []

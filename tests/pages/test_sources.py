@@ -43,7 +43,9 @@ GARBAGE = (*NO_TEXT, b"{}", b"[1]", b'{"items": [], "children": 1}', b"[" * 9_99
 
 @pytest.mark.defective
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
-async def test_after_an_invalid_reply_the_plain_page_is_read(bench: Any, case: Any, body: bytes) -> None:
+async def test_after_an_invalid_reply_the_plain_page_is_read(
+    bench: Any, case: Any, body: bytes
+) -> None:
     """A file on GitHub may be any text, so only a reply that is not text is invalid."""
     if makes_sense := case.make is GitHubFiles and body not in NO_TEXT:
         expected = ()
@@ -82,14 +84,19 @@ async def test_a_token_is_sent_only_to_the_api(bench: Any, case: Any) -> None:
     assert not any("authorization" in other for other in others[:1])
 
 
-async def test_a_discussion_is_requested_by_its_number_and_only_with_a_token(bench: Any, cases: Any) -> None:
+async def test_a_discussion_is_requested_by_its_number_and_only_with_a_token(
+    bench: Any, cases: Any
+) -> None:
     """GitHub documents that GraphQL requires a token, and reports errors with status 200."""
     case = cases["github_discussions"]
     bench.play(case)
     await bench.reader(case).read(case.url, soon())
     asked = json.loads(bench.api.posted[0])
     assert asked["variables"] == {"owner": "tide", "repo": "watch", "number": 23}
-    bench.api.says("/graphql", b'{"data": {"repository": null}, "errors": [{"type": "NOT_FOUND", "message": "x"}]}')
+    bench.api.says(
+        "/graphql",
+        b'{"data": {"repository": null}, "errors": [{"type": "NOT_FOUND", "message": "x"}]}',
+    )
     page = await bench.reader(case).read(case.url, soon())
     assert page.warnings[-1].endswith("Its API rejected the request (NOT_FOUND).")
     asked_before = len(bench.api.posted)
@@ -98,7 +105,9 @@ async def test_a_discussion_is_requested_by_its_number_and_only_with_a_token(ben
     assert len(bench.api.posted) == asked_before
 
 
-async def test_if_the_operator_blocks_the_api_the_plain_page_is_read(bench: Any, cases: Any) -> None:
+async def test_if_the_operator_blocks_the_api_the_plain_page_is_read(
+    bench: Any, cases: Any
+) -> None:
     case = cases["wikipedia"]
     bench.play(case)
     async with Fetcher(AddressPolicy([bench.api.pair], blocked=("127.0.0.1",))) as fetcher:
@@ -108,7 +117,9 @@ async def test_if_the_operator_blocks_the_api_the_plain_page_is_read(bench: Any,
     assert "does not allow 127.0.0.1" in page.warnings[-1]
 
 
-async def test_if_the_api_and_the_page_fail_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:
+async def test_if_the_api_and_the_page_fail_the_error_is_that_of_the_page(
+    bench: Any, cases: Any
+) -> None:
     async def fail(url: str, deadline: Deadline) -> Page:
         raise SearchFetchError("The page is gone.")
 
@@ -117,7 +128,9 @@ async def test_if_the_api_and_the_page_fail_the_error_is_that_of_the_page(bench:
         await bench.reader(cases["wikipedia"]).read(cases["wikipedia"].url, soon())
 
 
-async def test_a_paper_without_html_is_read_from_its_pdf_or_else_only_its_abstract(bench: Any, cases: Any) -> None:
+async def test_a_paper_without_html_is_read_from_its_pdf_or_else_only_its_abstract(
+    bench: Any, cases: Any
+) -> None:
     case = cases["arxiv"]
     tried = []
 
@@ -170,13 +183,21 @@ def test_labels_are_read_in_all_forms_of_github_s_schema() -> None:
         "body": None,
         "created_at": "2026-01-02T00:00:00Z",
     }
-    body = json.dumps({**issue, "comments": 0, "labels": ["bug", {"name": "tide"}, {"name": None}]}).encode()
+    body = json.dumps(
+        {**issue, "comments": 0, "labels": ["bug", {"name": "tide"}, {"name": None}]}
+    ).encode()
     document = GitHubIssues.parse("https://github.com/a/b/issues/1", [body, b"[]"])
     assert document.markdown == "State: open; labels: bug, tide; opened by somebody."
 
 
 def test_an_answer_of_a_deleted_author_is_read() -> None:
-    question = {"title": "T", "score": 1, "answer_count": 1, "creation_date": 1, "body": "<p>Why?</p>"}
+    question = {
+        "title": "T",
+        "score": 1,
+        "answer_count": 1,
+        "creation_date": 1,
+        "body": "<p>Why?</p>",
+    }
     answer = {"score": 2, "body": "<p>So.</p>", "owner": None}
     bodies = [json.dumps({"items": [post]}).encode() for post in (question, answer)]
     document = StackExchange.parse("https://stackoverflow.com/q/1", bodies)

@@ -25,7 +25,10 @@ class Site:
 
 async def test_the_first_reader_that_accepts_a_url_reads_it() -> None:
     table = ReaderTable([Site("one.example"), Site("two.example"), Site("example")])
-    for url, name in [("https://two.example/one", "two.example"), ("https://three.example/", "example")]:
+    for url, name in [
+        ("https://two.example/one", "two.example"),
+        ("https://three.example/", "example"),
+    ]:
         assert table.reader_for(url).name == name
         assert (await table.read(url, Deadline.after(60))).title == name
 
@@ -36,8 +39,8 @@ async def test_every_url_has_a_reader(reader: ReaderTable) -> None:
 
 def test_importing_the_package_imports_no_reader() -> None:
     """Ours: a worker process starts from here, and its start is part of the first answer."""
-    code = (
-        "import sys, websearch_gateway.base.workers.worker;print(*{'httpcore2', 'pydantic', 'lxml'} & set(sys.modules))"
+    code = "import sys, websearch_gateway.base.workers.worker;print(*{'httpcore2', 'pydantic', 'lxml'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == ""

@@ -27,8 +27,12 @@ async def read(api: Any, path: str, **settings: Any) -> str:
             return error.message
 
 
-@pytest.mark.parametrize(("respect", "expected"), [(True, "does not allow programs to read"), (False, "# Text")])
-async def test_robots_txt_is_obeyed_if_the_operator_enables_it(api: Any, respect: bool, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("respect", "expected"), [(True, "does not allow programs to read"), (False, "# Text")]
+)
+async def test_robots_txt_is_obeyed_if_the_operator_enables_it(
+    api: Any, respect: bool, expected: str
+) -> None:
     api.says("/robots.txt", CLOSED)
     api.says("/private", b"# Text", content_type="text/markdown")
     assert expected in await read(api, "/private", respect_robots=respect)
@@ -38,25 +42,36 @@ async def test_robots_txt_is_obeyed_if_the_operator_enables_it(api: Any, respect
 async def test_sites_receive_the_contact_of_the_operator(api: Any) -> None:
     api.says("/page", b"# Text", content_type="text/markdown")
     await read(api, "/page", contact_url="https://example.org/bots")
-    assert f"user-agent: websearch-gateway/{__version__} (+https://example.org/bots)\r\n" in api.heads[0]
+    assert (
+        f"user-agent: websearch-gateway/{__version__} (+https://example.org/bots)\r\n"
+        in api.heads[0]
+    )
 
 
-async def test_the_browser_has_the_path_and_the_retries_of_the_settings(api: Any, tmp_path: Path) -> None:
+async def test_the_browser_has_the_path_and_the_retries_of_the_settings(
+    api: Any, tmp_path: Path
+) -> None:
     log, program = tmp_path / "starts", tmp_path / "chromium"
     program.write_text(f"#!/bin/sh\necho x >> {log}\nexit 1\n")
     program.chmod(0o755)
     api.says("/page", b"<div id=root></div><script src=/app.js></script>", content_type="text/html")
-    message = await read(api, "/page", browser_path=str(program), browser_retries=1, browser_backoff_ms=1)
+    message = await read(
+        api, "/page", browser_path=str(program), browser_retries=1, browser_backoff_ms=1
+    )
     assert "does not start" in message
     assert log.read_text().count("x") == 2
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
+@pytest.mark.skipif(
+    not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"
+)
 async def test_robots_txt_also_applies_to_the_requests_of_scripts(api: Any) -> None:
     text = "The tide comes in twice a day. " * 20
     script = f"fetch('/private').catch(() => root.innerHTML = `<p>{text}</p>`)"
     api.says("/robots.txt", CLOSED)
     api.says("/private", b"{}", content_type="application/json")
-    api.says("/page", f"<div id=root></div><script>{script}</script>".encode(), content_type="text/html")
+    api.says(
+        "/page", f"<div id=root></div><script>{script}</script>".encode(), content_type="text/html"
+    )
     assert text.strip() in await read(api, "/page", respect_robots=True)
     assert "/private" not in api.seen

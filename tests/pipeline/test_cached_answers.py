@@ -8,12 +8,22 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_gateway.app.gateway import Caches, open_caches
-from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    SearchValidationError,
+)
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.search import CachedAnswers, RateLimits
-from websearch_gateway.results import CachedAnswer, Citation, SearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    CachedAnswer,
+    Citation,
+    SearchResponse,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.settings.loading import load_settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
@@ -21,7 +31,11 @@ from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 QUESTION = "how tall is the eiffel tower"
 ANSWER = SearchResponse(
     text="It is 330 m tall.",
-    citations=(Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1),),
+    citations=(
+        Citation(
+            url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1
+        ),
+    ),
     provider="openai",
     responded_at=datetime.now(UTC).isoformat(),
 )
@@ -33,11 +47,16 @@ def records() -> list[CallRecord]:
 
 
 def opened(*, semantic: bool = True) -> Caches:
-    return open_caches(load_settings(None, semantic_cache=semantic), MemoryState(), StaticEmbedder())
+    return open_caches(
+        load_settings(None, semantic_cache=semantic), MemoryState(), StaticEmbedder()
+    )
 
 
 def over(caches: Caches, records: list[CallRecord]) -> CachedAnswers:
-    telemetry, limits = Telemetry([records.append]), RateLimits(MemoryState(), MemoryState(), "1000/minute")
+    telemetry, limits = (
+        Telemetry([records.append]),
+        RateLimits(MemoryState(), MemoryState(), "1000/minute"),
+    )
     return CachedAnswers(Guard({}, ()), caches.answers, caches.similar, limits, telemetry, 5.0)
 
 
@@ -70,14 +89,20 @@ async def test_an_unknown_question_is_a_miss_without_an_error(answers: CachedAns
     assert await answers.search("how tall is the tokyo tower", LOCAL) == CachedAnswer()
 
 
-async def test_similar_questions_come_with_their_answers_for_any_parameters(answers: CachedAnswers) -> None:
-    await answers.answers.put(SearchQuery("how old is the eiffel tower", max_results=2, region="FR"), LOCAL, ANSWER)
+async def test_similar_questions_come_with_their_answers_for_any_parameters(
+    answers: CachedAnswers,
+) -> None:
+    await answers.answers.put(
+        SearchQuery("how old is the eiffel tower", max_results=2, region="FR"), LOCAL, ANSWER
+    )
     found = (await answers.similar("height of the eiffel tower", LOCAL)).results
     assert [one.query for one in found] == [QUESTION, "how old is the eiffel tower"]
     assert found[0].similarity > found[1].similarity >= 0.72
     assert (found[0].text, found[0].citations) == (ANSWER.text, ANSWER.citations)
     assert len((await answers.similar("height of the eiffel tower", LOCAL, limit=1)).results) == 1
-    assert (await answers.similar("height of the eiffel tower", LOCAL, threshold=0.999)).results == ()
+    assert (
+        await answers.similar("height of the eiffel tower", LOCAL, threshold=0.999)
+    ).results == ()
     assert (await answers.similar("banana bread recipe", LOCAL)).results == ()
 
 
@@ -99,7 +124,9 @@ async def test_the_guard_refuses_bad_questions_here_too(answers: CachedAnswers, 
             await answers.search(call["text"], LOCAL)
 
 
-async def test_without_the_semantic_cache_only_the_same_words_are_found(records: list[CallRecord]) -> None:
+async def test_without_the_semantic_cache_only_the_same_words_are_found(
+    records: list[CallRecord],
+) -> None:
     plain = over(opened(semantic=False), records)
     await plain.answers.put(SearchQuery(QUESTION), LOCAL, ANSWER)
     assert (await plain.search(QUESTION, LOCAL)).found
@@ -112,7 +139,10 @@ async def test_without_the_semantic_cache_only_the_same_words_are_found(records:
 
 async def test_a_call_to_the_cache_counts_as_a_cached_call(answers: CachedAnswers) -> None:
     limited = replace(
-        answers, rate_limits=RateLimits(MemoryState(), MemoryState(), "2/minute", setting="CACHED_RATE_LIMIT")
+        answers,
+        rate_limits=RateLimits(
+            MemoryState(), MemoryState(), "2/minute", setting="CACHED_RATE_LIMIT"
+        ),
     )
     await limited.search(QUESTION, Caller("me"))
     await limited.similar(QUESTION, Caller("me"))
@@ -124,7 +154,13 @@ async def test_a_call_to_the_cache_counts_as_a_cached_call(answers: CachedAnswer
 
 PAGES = WebSearchResponse(
     results=(
-        WebResult(title="Tower", link="https://a.example/", snippet="330 m", page_content="text", provider="brave"),
+        WebResult(
+            title="Tower",
+            link="https://a.example/",
+            snippet="330 m",
+            page_content="text",
+            provider="brave",
+        ),
     )
 )
 

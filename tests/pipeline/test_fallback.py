@@ -60,7 +60,9 @@ def ready(name: str, outcome: Answer | SearchError) -> Scripted:
 
 
 async def ask(first: Scripted, second: Scripted, hedge_seconds: float = NEVER) -> Answer:
-    return await FallbackEngine([Ranked(first)], second, hedge_seconds).ask(Call.of(QUERY, Deadline.after(60)))
+    return await FallbackEngine([Ranked(first)], second, hedge_seconds).ask(
+        Call.of(QUERY, Deadline.after(60))
+    )
 
 
 async def test_the_primary_answers_alone_when_it_can() -> None:
@@ -73,9 +75,15 @@ async def test_the_primary_answers_alone_when_it_can() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [SearchProviderError("down"), SearchTimeoutError("late"), SearchProviderParseError("no search in the reply")],
+    [
+        SearchProviderError("down"),
+        SearchTimeoutError("late"),
+        SearchProviderParseError("no search in the reply"),
+    ],
 )
-async def test_an_unavailable_primary_is_replaced_and_the_answer_says_why(error: SearchError) -> None:
+async def test_an_unavailable_primary_is_replaced_and_the_answer_says_why(
+    error: SearchError,
+) -> None:
     answer = await ask(ready("openai", error), ready("raw-search", sourced("serper-raw-search")))
     assert answer.provider == "serper-raw-search"
     assert answer.fallback is not None
@@ -83,7 +91,9 @@ async def test_an_unavailable_primary_is_replaced_and_the_answer_says_why(error:
     assert answer.fallback.reason == f"{error.code}: {error.message}"
 
 
-@pytest.mark.parametrize("error", [SearchAuthError("wrong key"), SearchValidationError("bad request")])
+@pytest.mark.parametrize(
+    "error", [SearchAuthError("wrong key"), SearchValidationError("bad request")]
+)
 async def test_a_refusal_of_the_primary_is_shown_and_never_masked(error: SearchError) -> None:
     second = ready("raw-search", sourced("x-raw-search"))
     with pytest.raises(type(error)):
@@ -101,7 +111,10 @@ async def test_the_secondary_joins_a_slow_primary_and_cancels_it_by_answering_fi
 
 
 async def test_a_slow_primary_that_answers_first_wins_and_the_secondary_is_cancelled() -> None:
-    first, second = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x-raw-search"))
+    first, second = (
+        Scripted("openai", sourced("openai")),
+        Scripted("raw-search", sourced("x-raw-search")),
+    )
     asking = asyncio.create_task(ask(first, second, hedge_seconds=0))
     await second.started.wait()
     first.go.set()
@@ -122,17 +135,21 @@ async def test_an_answer_without_sources_does_not_beat_a_primary_that_still_work
 
 async def test_an_empty_result_is_an_answer_after_the_primary_has_failed() -> None:
     answer = await ask(
-        ready("openai", SearchProviderError("down")), ready("raw-search", Answer("Nothing found.", (), "x-raw-search"))
+        ready("openai", SearchProviderError("down")),
+        ready("raw-search", Answer("Nothing found.", (), "x-raw-search")),
     )
     assert answer.text == "Nothing found."
 
 
 async def test_both_failing_names_every_attempt_and_the_shortest_wait() -> None:
     raw = Exhausted(
-        [Attempt("serper", "PROVIDER", "HTTP 500"), Attempt("duckduckgo", "TIMEOUT", "late")], retry_after=30
+        [Attempt("serper", "PROVIDER", "HTTP 500"), Attempt("duckduckgo", "TIMEOUT", "late")],
+        retry_after=30,
     )
     with pytest.raises(Exhausted) as caught:
-        await ask(ready("openai", SearchProviderError("down", retry_after=7)), ready("raw-search", raw))
+        await ask(
+            ready("openai", SearchProviderError("down", retry_after=7)), ready("raw-search", raw)
+        )
     assert [attempt.name for attempt in caught.value.attempts] == ["openai", "serper", "duckduckgo"]
     assert caught.value.retry_after == 7
 
@@ -149,7 +166,8 @@ async def test_the_first_engine_that_was_asked_shows_its_wrong_key() -> None:
 async def test_when_all_fail_the_error_names_wrong_keys_too() -> None:
     with pytest.raises(Exhausted) as caught:
         await ask(
-            ready("openai", SearchTimeoutError("late", retry_after=3)), ready("raw-search", SearchAuthError("key"))
+            ready("openai", SearchTimeoutError("late", retry_after=3)),
+            ready("raw-search", SearchAuthError("key")),
         )
     assert [attempt.code for attempt in caught.value.attempts] == ["TIMEOUT", "AUTH"]
     assert (caught.value.code, caught.value.retry_after) == ("TIMEOUT", 3)
@@ -191,7 +209,10 @@ async def test_the_engines_are_called_in_order_and_raw_search_comes_last() -> No
 
 async def test_a_wrong_key_of_a_later_engine_is_skipped_with_a_warning() -> None:
     raw = ready("raw-search", sourced("x-raw-search"))
-    engines = [Ranked(ready("openai", SearchProviderError("down"))), Ranked(ready("gemini", SearchAuthError("key")))]
+    engines = [
+        Ranked(ready("openai", SearchProviderError("down"))),
+        Ranked(ready("gemini", SearchAuthError("key"))),
+    ]
     answer = await in_a_row(*engines, raw=raw)
     assert answer.provider == "x-raw-search"
     assert answer.warnings == ("GEMINI IS SKIPPED until its setting is corrected: key",)
@@ -208,7 +229,9 @@ async def test_raw_search_does_not_start_beside_an_engine_that_writes_from_its_r
     assert not raw.started.is_set()
 
 
-def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tuple[FallbackEngine, CircuitBreaker]:
+def behind_breaker(
+    engine: Scripted, failures: int, hedge_seconds: float
+) -> tuple[FallbackEngine, CircuitBreaker]:
     breaker = CircuitBreaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
     secondary = ready("raw-search", sourced("serper-raw-search"))
     ranked = Ranked(Layered(engine, (breaker,)), breaker.overtaken)
@@ -271,7 +294,9 @@ async def test_the_costs_of_raw_search_are_booked_when_the_engine_wins() -> None
 
     primary, secondary = Scripted("openai", sourced("openai")), Paying("raw-search", sourced("x"))
     call = Call.of(QUERY, Deadline.after(60))
-    asking = asyncio.create_task(FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call))
+    asking = asyncio.create_task(
+        FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call)
+    )
     await secondary.started.wait()
     primary.go.set()
     answer = await asking
@@ -293,7 +318,9 @@ async def test_the_costs_of_a_chain_behind_raw_search_are_booked_too() -> None:
 
     primary, secondary = Scripted("openai", sourced("openai")), Asking("raw-search", sourced("x"))
     call = Call.of(QUERY, Deadline.after(60))
-    asking = asyncio.create_task(FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call))
+    asking = asyncio.create_task(
+        FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call)
+    )
     await secondary.started.wait()
     primary.go.set()
     answer = await asking

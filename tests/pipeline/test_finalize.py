@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from websearch_gateway.base.urls import canonical, host
 from websearch_gateway.entrypoints.reply.texts import places_of
-from websearch_gateway.models import Answer, AppliedFilters, Fallback, SearchQuery, Source, Span, TokenUsage
+from websearch_gateway.models import (
+    Answer,
+    AppliedFilters,
+    Fallback,
+    SearchQuery,
+    Source,
+    Span,
+    TokenUsage,
+)
 from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize
 from websearch_gateway.results import SearchResponse
 
@@ -22,8 +30,12 @@ TOWER = "https://tower.example/height"
 RIVER = "https://river.example/length"
 
 
-def settled(text: str, *spans: Span, query: SearchQuery = QUERY, sources: tuple[Source, ...] = ()) -> SearchResponse:
-    return finalize(query, Answer(text, spans, "gpt-web-search", sources=sources), responded_at=NOON)
+def settled(
+    text: str, *spans: Span, query: SearchQuery = QUERY, sources: tuple[Source, ...] = ()
+) -> SearchResponse:
+    return finalize(
+        query, Answer(text, spans, "gpt-web-search", sources=sources), responded_at=NOON
+    )
 
 
 def cited(text: str, piece: str, url: str, title: str = "", *, off: int = 0) -> Span:
@@ -51,7 +63,9 @@ def test_citations_are_ranked_by_first_use_with_one_per_page_for_all_its_places(
         f"([tower.example]({TOWER}))",
         f"([river.example]({RIVER}))",
     ]
-    assert [[response.text[s.start_index : s.end_index] for s in c.spans] for c in response.citations] == [
+    assert [
+        [response.text[s.start_index : s.end_index] for s in c.spans] for c in response.citations
+    ] == [
         [f"([tower.example]({TOWER}))"] * 2,
         [f"([river.example]({RIVER}))"],
     ]
@@ -68,14 +82,20 @@ def test_citations_beyond_the_wanted_number_are_cut_with_a_warning() -> None:
     )
     assert [c.url for c in response.citations] == [TOWER]
     assert [source.url for source in response.sources] == [RIVER]
-    assert response.warnings == ("Cited pages beyond maxResults, listed in sources without their place: 1.",)
+    assert response.warnings == (
+        "Cited pages beyond maxResults, listed in sources without their place: 1.",
+    )
 
 
 def test_each_place_is_visible_as_a_link_or_a_mark_with_the_number_of_its_citation() -> None:
     text = f"High. It sways. ([tower.example]({TOWER})) Long. [7]"
-    response = settled(text, cited(text, "High.", RIVER), cited(text, f"([tower.example]({TOWER}))", TOWER))
+    response = settled(
+        text, cited(text, "High.", RIVER), cited(text, f"([tower.example]({TOWER}))", TOWER)
+    )
     assert response.text == f"High. [1] It sways. ([tower.example]({TOWER})) Long. [7]"
-    assert [(place.number, response.text[place.start : place.end]) for place in places_of(response)] == [
+    assert [
+        (place.number, response.text[place.start : place.end]) for place in places_of(response)
+    ] == [
         (1, "High."),
         (2, f"([tower.example]({TOWER}))"),
     ]
@@ -89,13 +109,20 @@ def test_without_answers_there_is_no_text_and_the_snippets_remain() -> None:
         query=SearchQuery("q", include_answers=False),
     )
     (citation,) = response.citations
-    assert (response.text, citation.start_index, citation.end_index, citation.spans) == ("", 0, 0, ())
+    assert (response.text, citation.start_index, citation.end_index, citation.spans) == (
+        "",
+        0,
+        0,
+        (),
+    )
     assert citation.text_snippet == "It is 330 m high."
 
 
 def test_a_span_that_matches_nothing_is_dropped_with_a_warning() -> None:
     text = f"It is 330 m high. ([tower.example]({TOWER})) More words follow here."
-    response = settled(text, cited(text, f"([tower.example]({TOWER}))", TOWER), Span(RIVER, "The river", 46, 52))
+    response = settled(
+        text, cited(text, f"([tower.example]({TOWER}))", TOWER), Span(RIVER, "The river", 46, 52)
+    )
     assert [c.url for c in response.citations] == [TOWER]
     assert [(source.url, source.title) for source in response.sources] == [(RIVER, "The river")]
     assert response.warnings == ("Citations left out because their place in the text is wrong: 1.",)
@@ -110,15 +137,22 @@ def test_pages_that_no_span_cites_are_sources_not_citations() -> None:
         (TOWER, "tower.example"),
         (RIVER, "river.example"),
     ]
-    assert response.warnings == ("No sentence is tied to a source: `sources` lists the pages that were found.",)
+    assert response.warnings == (
+        "No sentence is tied to a source: `sources` lists the pages that were found.",
+    )
 
 
 def test_known_metadata_of_a_page_appear_in_citations_and_sources() -> None:
     text = f"It is 330 m high. ([tower.example]({TOWER}))"
-    known = (Source(f"{TOWER}?utm_source=a", "The\ttower\x1b", "2026-05-01"), Source(RIVER, "", "2026-06-02T10:00:00Z"))
+    known = (
+        Source(f"{TOWER}?utm_source=a", "The\ttower\x1b", "2026-05-01"),
+        Source(RIVER, "", "2026-06-02T10:00:00Z"),
+    )
     response = settled(text, cited(text, f"([tower.example]({TOWER}))", TOWER), sources=known)
     assert [(c.title, c.published_at) for c in response.citations] == [("The tower", "2026-05-01")]
-    assert [(s.title, s.published_at) for s in response.sources] == [("river.example", "2026-06-02T10:00:00Z")]
+    assert [(s.title, s.published_at) for s in response.sources] == [
+        ("river.example", "2026-06-02T10:00:00Z")
+    ]
 
 
 def test_the_number_of_sources_is_bounded() -> None:
@@ -151,7 +185,8 @@ def test_an_answer_without_any_source_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "file:///etc/passwd", "https://", "http://[", "https://a b.example"]
+    "url",
+    ["javascript:alert(1)", "file:///etc/passwd", "https://", "http://[", "https://a b.example"],
 )
 def test_only_web_addresses_are_cited(url: str) -> None:
     response = settled("A claim.", Span(url, "t", 0, 8))
@@ -161,7 +196,9 @@ def test_only_web_addresses_are_cited(url: str) -> None:
 
 def test_a_title_is_never_empty_and_holds_no_control_characters() -> None:
     response = settled(
-        "A claim. Another.", Span(TOWER, " a\x00b\u202ec\n\td ", 0, 8), Span(RIVER, "\x1b \u2066", 9, 17)
+        "A claim. Another.",
+        Span(TOWER, " a\x00b\u202ec\n\td ", 0, 8),
+        Span(RIVER, "\x1b \u2066", 9, 17),
     )
     assert [c.title for c in response.citations] == ["a b c d", "river.example"]
 
@@ -179,7 +216,10 @@ def test_terminal_controls_are_removed_from_the_text_and_the_spans_move_along() 
     text = "\x1b]0;owned\x07The\r\n\u202etower\u2066 is\x9b 330 m high. [1]\tBread\x00 is nice. [2]"
     response = settled(text, cited(text, "[1]", TOWER), cited(text, "[2]", RIVER))
     assert response.text == "]0;ownedThe\ntower is 330 m high. [1]\tBread is nice. [2]"
-    assert [response.text[c.start_index : c.end_index] for c in response.citations] == ["[1]", "[2]"]
+    assert [response.text[c.start_index : c.end_index] for c in response.citations] == [
+        "[1]",
+        "[2]",
+    ]
     assert response.warnings == ()
 
 
@@ -243,18 +283,36 @@ pieces = st.one_of(
     urls.map(lambda url: f"[A title]({url})"),
     urls,
     st.sampled_from(
-        ("🗼", "🇯🇵", "👩‍👩‍👧", "e\u0301", "שלום. ", "。", ". ", "\n- ", "(", "))", "[1]", "\ue200", "&amp;")
+        (
+            "🗼",
+            "🇯🇵",
+            "👩‍👩‍👧",
+            "e\u0301",
+            "שלום. ",
+            "。",
+            ". ",
+            "\n- ",
+            "(",
+            "))",
+            "[1]",
+            "\ue200",
+            "&amp;",
+        )
     ),
     st.sampled_from(("\x1b]8;;", "\x07", "\x9b1m", "\r\n", "\x00", "\u202e", "\u2066", "\u200f")),
 )
 texts = st.lists(pieces, max_size=12).map("".join)
-claims = st.lists(st.builds(Span, urls, words, st.integers(-5, 400), st.integers(-5, 400)), max_size=6)
+claims = st.lists(
+    st.builds(Span, urls, words, st.integers(-5, 400), st.integers(-5, 400)), max_size=6
+)
 
 
 @given(texts, claims, st.booleans())
 @example("e\u0301", [Span(TOWER, "", 0, 1)], True)
 @example("a" * 40 + "🗼", [Span(TOWER, "", 39, 40)], True)
-def test_every_citation_is_at_its_stated_place(text: str, spans: list[Span], include_answers: bool) -> None:
+def test_every_citation_is_at_its_stated_place(
+    text: str, spans: list[Span], include_answers: bool
+) -> None:
     """Ours: any text, any Unicode, any offsets."""
     query = SearchQuery("q", max_results=4, include_answers=include_answers)
     response = settled(text, *spans, query=query)
@@ -270,7 +328,9 @@ def test_every_citation_is_at_its_stated_place(text: str, spans: list[Span], inc
         for span in citation.spans:
             cited_text = response.text[span.start_index : span.end_index]
             assert is_citation_of(citation.url, cited_text, response.text), (citation, cited_text)
-    assert not {canonical(c.url) for c in response.citations} & {canonical(s.url) for s in response.sources}
+    assert not {canonical(c.url) for c in response.citations} & {
+        canonical(s.url) for s in response.sources
+    }
 
 
 def is_control(character: str) -> bool:
@@ -289,10 +349,16 @@ def is_citation_of(url: str, cited_text: str, text: str) -> bool:
 
 
 @given(
-    st.lists(st.tuples(words, st.sampled_from((TOWER, RIVER, "https://a.example/x?id=7"))), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(words, st.sampled_from((TOWER, RIVER, "https://a.example/x?id=7"))),
+        min_size=1,
+        max_size=6,
+    ),
     st.integers(-3, 3),
 )
-def test_links_are_found_again_when_their_spans_are_off(claims: list[tuple[str, str]], off: int) -> None:
+def test_links_are_found_again_when_their_spans_are_off(
+    claims: list[tuple[str, str]], off: int
+) -> None:
     """OpenAI's: one span of forty recorded ones was off by two."""
     text, spans = "", []
     for claim, url in claims:
@@ -313,6 +379,13 @@ def test_links_are_found_again_when_their_spans_are_off(claims: list[tuple[str, 
 
 def test_a_citation_of_a_pdf_names_its_page() -> None:
     url = "https://a.example/x.pdf"
-    spans = Span(f"{url}#page=12", "", 4, 7), Span(f"{url}#page=3", "", 12, 15), Span(TOWER, "", 20, 23)
+    spans = (
+        Span(f"{url}#page=12", "", 4, 7),
+        Span(f"{url}#page=3", "", 12, 15),
+        Span(TOWER, "", 20, 23),
+    )
     found = settled("One [1] two [1] two [2]", *spans).citations
-    assert [(one.url, one.page, len(one.spans)) for one in found] == [(f"{url}#page=12", 12, 2), (TOWER, None, 1)]
+    assert [(one.url, one.page, len(one.spans)) for one in found] == [
+        (f"{url}#page=12", 12, 2),
+        (TOWER, None, 1),
+    ]

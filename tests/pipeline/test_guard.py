@@ -12,8 +12,18 @@ from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.base.query import LONGEST_RAW_QUERY
-from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
+from websearch_gateway.errors import (
+    SearchNotConfiguredError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import (
+    LONGEST_QUERY,
+    SHORTEST_QUERY,
+    SearchQuery,
+    SearchRequest,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
 from websearch_gateway.settings.groups import RouteSettings
@@ -31,7 +41,9 @@ def check(
     return guard.check(SearchQuery(text, **fields), *tool, routed=routed)
 
 
-def refusal(guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, **parameters: Any) -> SearchValidationError:
+def refusal(
+    guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, **parameters: Any
+) -> SearchValidationError:
     with pytest.raises(SearchValidationError) as refused:
         check(guard, text, tool, **parameters)
     return refused.value
@@ -55,10 +67,14 @@ def test_every_parameter_reaches_the_query_in_its_stored_form() -> None:
         safe_search="strict",
         topic="news",
     )
-    assert checked.query == SearchQuery("who won the cup", 8, 168, "GB", False, "en", "strict", "news")
+    assert checked.query == SearchQuery(
+        "who won the cup", 8, 168, "GB", False, "en", "strict", "news"
+    )
 
 
-@pytest.mark.parametrize("text", ["", "ab", "  a b"[:4], "a\u200bb", "x" * 401, "x" * (LONGEST_RAW_QUERY + 1)])
+@pytest.mark.parametrize(
+    "text", ["", "ab", "  a b"[:4], "a\u200bb", "x" * 401, "x" * (LONGEST_RAW_QUERY + 1)]
+)
 def test_a_query_is_3_to_400_characters_after_normalising(text: str) -> None:
     refused = refusal(GUARD, text)
     assert refused.details == {"field": "query", "allowed": "3-400 characters"}
@@ -67,9 +83,16 @@ def test_a_query_is_3_to_400_characters_after_normalising(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["AI", "C#", "F1", " R2 ", "\u0418\u0418"])
 def test_a_query_for_results_may_have_two_characters(text: str) -> None:
-    assert GUARD.check(SearchQuery(text), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY).query.text
+    assert GUARD.check(
+        SearchQuery(text), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY
+    ).query.text
     with pytest.raises(SearchValidationError) as refused:
-        GUARD.check(SearchQuery(text[:2].strip()[:1]), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY)
+        GUARD.check(
+            SearchQuery(text[:2].strip()[:1]),
+            WebSearchRequest,
+            "num_results",
+            shortest=SHORTEST_QUERY,
+        )
     assert refused.value.details == {"field": "query", "allowed": "2-400 characters"}
 
 
@@ -78,7 +101,9 @@ def test_one_or_two_characters_pass_in_chinese_japanese_and_korean(text: str) ->
     assert check(GUARD, text).query.text == text
 
 
-@pytest.mark.parametrize("text", ["abc", "x" * 400, " " * 300 + "x" * 400, "\ufb03", "\u5929\u6c17\u56f3"])
+@pytest.mark.parametrize(
+    "text", ["abc", "x" * 400, " " * 300 + "x" * 400, "\ufb03", "\u5929\u6c17\u56f3"]
+)
 def test_lengths_at_the_bounds_pass_and_count_after_normalising(text: str) -> None:
     assert 1 <= len(check(GUARD, text).query.text) <= LONGEST_QUERY
 
@@ -99,15 +124,32 @@ def test_control_characters_are_refused_without_repeating_the_query(character: s
     ("parameter", "value", "field", "allowed"),
     [
         *[("max_results", value, "maxResults", "1-8") for value in (0, -1, True, "5", 5.0, None)],
-        *[("freshness_hours", value, "freshnessHours", "1-168") for value in (0, 169, True, "24", 1.5)],
-        *[("region", value, "region", "ISO 3166-1 alpha-2") for value in ("XX", "", "GBR", 44, "G B", "Atlantis")],
-        *[("language", value, "language", "ISO 639-1") for value in ("xx", "eng", "", 1, "Klingon")],
-        *[("include_answers", value, "includeAnswers", "true, false") for value in (1, "true", None)],
-        *[("safe_search", value, "safeSearch", "off, moderate, strict") for value in ("on", True, [])],
+        *[
+            ("freshness_hours", value, "freshnessHours", "1-168")
+            for value in (0, 169, True, "24", 1.5)
+        ],
+        *[
+            ("region", value, "region", "ISO 3166-1 alpha-2")
+            for value in ("XX", "", "GBR", 44, "G B", "Atlantis")
+        ],
+        *[
+            ("language", value, "language", "ISO 639-1")
+            for value in ("xx", "eng", "", 1, "Klingon")
+        ],
+        *[
+            ("include_answers", value, "includeAnswers", "true, false")
+            for value in (1, "true", None)
+        ],
+        *[
+            ("safe_search", value, "safeSearch", "off, moderate, strict")
+            for value in ("on", True, [])
+        ],
         *[("topic", value, "topic", "general, news") for value in ("sport", None)],
     ],
 )
-def test_a_bad_parameter_is_refused_under_its_wire_name(parameter: str, value: Any, field: str, allowed: str) -> None:
+def test_a_bad_parameter_is_refused_under_its_wire_name(
+    parameter: str, value: Any, field: str, allowed: str
+) -> None:
     """Nothing is coerced: a string is not a number and True is not 1."""
     refused = refusal(GUARD, "who won the cup", **{parameter: value})
     assert refused.details == {"field": field, "allowed": allowed}
@@ -123,8 +165,12 @@ def test_a_tool_may_set_wider_limits() -> None:
 
 
 @pytest.mark.parametrize(("asked", "limit"), [(9, 8), (20, 8), (10**12, 8), (51, 50)])
-def test_more_results_than_there_are_become_the_most_that_there_are_with_a_warning(asked: int, limit: int) -> None:
-    checked = check(GUARD, "who won the cup", OF_ANSWERS if limit == 8 else OF_PAGES, max_results=asked)
+def test_more_results_than_there_are_become_the_most_that_there_are_with_a_warning(
+    asked: int, limit: int
+) -> None:
+    checked = check(
+        GUARD, "who won the cup", OF_ANSWERS if limit == 8 else OF_PAGES, max_results=asked
+    )
     assert checked.query.max_results == limit
     assert checked.warnings == (f"`maxResults` is at most {limit}: {limit} is used.",)
 
@@ -132,14 +178,22 @@ def test_more_results_than_there_are_become_the_most_that_there_are_with_a_warni
 @pytest.mark.parametrize(
     ("parameter", "given", "code"),
     [
-        *[("region", name, "GB") for name in ("UK", "uk", "gb", "United Kingdom", "Great Britain", " U.K. ")],
-        *[("region", name, "US") for name in ("USA", "United States", "the United States of America")],
+        *[
+            ("region", name, "GB")
+            for name in ("UK", "uk", "gb", "United Kingdom", "Great Britain", " U.K. ")
+        ],
+        *[
+            ("region", name, "US")
+            for name in ("USA", "United States", "the United States of America")
+        ],
         *[("region", name, "DE") for name in ("Germany", "de")],
         *[("language", name, "de") for name in ("German", "DE", "de-AT")],
         *[("language", name, "zh") for name in ("Chinese", "mandarin", "zh-Hans", "zh_CN")],
     ],
 )
-def test_a_country_and_a_language_may_be_named_in_english(parameter: str, given: str, code: str) -> None:
+def test_a_country_and_a_language_may_be_named_in_english(
+    parameter: str, given: str, code: str
+) -> None:
     checked = check(GUARD, "who won the cup", **{parameter: given})
     assert getattr(checked.query, parameter) == code
     assert checked.warnings == ()
@@ -147,9 +201,14 @@ def test_a_country_and_a_language_may_be_named_in_english(parameter: str, given:
 
 @pytest.mark.parametrize(
     ("query", "server"),
-    [("polymarket odds on a fed cut", "polymarket"), ("R.S.S. feed of the verge", "google-news-rss")],
+    [
+        ("polymarket odds on a fed cut", "polymarket"),
+        ("R.S.S. feed of the verge", "google-news-rss"),
+    ],
 )
-def test_a_question_for_a_specialist_server_is_refused_with_the_name_of_the_server(query: str, server: str) -> None:
+def test_a_question_for_a_specialist_server_is_refused_with_the_name_of_the_server(
+    query: str, server: str
+) -> None:
     refused = refusal(GUARD, query)
     assert refused.details == {"route": server, "use": server}
     assert server in refused.message
@@ -164,7 +223,9 @@ def test_an_operator_can_switch_a_route_off() -> None:
 def test_a_caller_without_specialist_servers_is_not_sent_to_one() -> None:
     assert check(GUARD, "polymarket odds on a fed cut", routed=False).query
     assert refusal(GUARD, "polymarket odds on a fed cut")
-    assert refusal(GUARD, "my key is sk-proj-0123456789abcdefghijKLMNOPQRST", routed=False).details["credential"]
+    assert refusal(GUARD, "my key is sk-proj-0123456789abcdefghijKLMNOPQRST", routed=False).details[
+        "credential"
+    ]
 
 
 def test_an_operator_can_rename_the_server_of_a_route() -> None:
@@ -184,7 +245,9 @@ def test_an_operator_can_rename_the_server_of_a_route() -> None:
 
 def test_an_operator_can_add_reword_and_replace_routes() -> None:
     routes = {
-        "tickets": RouteSettings(patterns=(r"\bTICKET[- ]?\d+",), message="Ask the tickets server."),
+        "tickets": RouteSettings(
+            patterns=(r"\bTICKET[- ]?\d+",), message="Ask the tickets server."
+        ),
         "polymarket": RouteSettings(message="Ask our markets server."),
         "google-news-rss": RouteSettings(patterns=("gazette",), message="Ask the gazette."),
     }
@@ -206,7 +269,9 @@ def test_an_operator_can_add_reword_and_replace_routes() -> None:
         (RouteSettings(patterns=("(x+)+y",), message="m"), "repeats a repetition"),
     ],
 )
-def test_an_unusable_route_is_refused_at_construction_by_name(route: RouteSettings, reason: str) -> None:
+def test_an_unusable_route_is_refused_at_construction_by_name(
+    route: RouteSettings, reason: str
+) -> None:
     routes: Mapping[str, RouteSettings] = {"mine": route}
     with pytest.raises(SearchNotConfiguredError, match="mine") as refused:
         Guard(routes, secrets=())
@@ -215,7 +280,11 @@ def test_an_unusable_route_is_refused_at_construction_by_name(route: RouteSettin
 
 def test_a_credential_is_refused_by_kind_and_never_repeated() -> None:
     key = "tvly-" + "".join(random.Random(1).choices(string.ascii_letters + string.digits, k=32))
-    for disguised in (key, "\u200b".join(key), "".join(chr(ord(letter) + 0xFEE0) for letter in key)):
+    for disguised in (
+        key,
+        "\u200b".join(key),
+        "".join(chr(ord(letter) + 0xFEE0) for letter in key),
+    ):
         refused = refusal(GUARD, f"why is {disguised} rejected")
         assert refused.details == {"field": "query", "credential": "Tavily key"}
         assert "Nothing was sent" in refused.message
@@ -253,12 +322,20 @@ def test_a_credential_in_a_list_of_domains_is_refused(field: str, entry: str) ->
 def test_a_secret_of_this_gateway_is_refused_in_a_list_of_domains_which_loses_capitals() -> None:
     guard = Guard({}, secrets=("Tr0ub4dor-3-horse",))
     for entry in ("Tr0ub4dor-3-horse.example.org", "tr0ub4dor3.horse.example.org"):
-        assert refusal(guard, "what is new", exclude_domains=[entry]).details["field"] == "excludeDomains"
+        assert (
+            refusal(guard, "what is new", exclude_domains=[entry]).details["field"]
+            == "excludeDomains"
+        )
 
 
 def test_a_text_for_the_embedder_is_normalised_and_checked() -> None:
     assert GUARD.clean("query", " a\u200bsync\tfor ") == "async for"
-    refused: list[Any] = ["x" * (LONGEST_RAW_QUERY + 1), "a\x00b", "why 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", 5]
+    refused: list[Any] = [
+        "x" * (LONGEST_RAW_QUERY + 1),
+        "a\x00b",
+        "why 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",
+        5,
+    ]
     for text in refused:
         with pytest.raises(SearchValidationError):
             GUARD.clean("query", text)
@@ -292,7 +369,10 @@ def test_the_guard_passes_any_text_clean_or_refuses_it_with_a_reason(text: str) 
 def test_the_operators_domains_join_those_of_every_call() -> None:
     guard = Guard({}, secrets=(), allowed=("example.org",), blocked=("ads.example.org",))
     plain = check(guard, "what is new").query
-    assert (plain.include_domains, plain.exclude_domains) == (("example.org",), ("ads.example.org",))
+    assert (plain.include_domains, plain.exclude_domains) == (
+        ("example.org",),
+        ("ads.example.org",),
+    )
     narrow = check(guard, "what is new", include_domains=["https://Docs.example.org/"]).query
     assert (narrow.include_domains, narrow.exclude_domains) == (("docs.example.org",), ())
     with pytest.raises(SearchValidationError, match="No domain remains"):

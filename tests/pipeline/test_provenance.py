@@ -11,9 +11,21 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline
-from websearch_gateway.pipeline.provenance import KEEP_SECONDS, KNOWN_ADDRESSES, MOST_HERE, Mode, Provenance
+from websearch_gateway.pipeline.provenance import (
+    KEEP_SECONDS,
+    KNOWN_ADDRESSES,
+    MOST_HERE,
+    Mode,
+    Provenance,
+)
 from websearch_gateway.ports import Workers
-from websearch_gateway.results import RawQuery, RawSearchResponse, SearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    RawQuery,
+    RawSearchResponse,
+    SearchResponse,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.state.memory import MemoryState
 
 DATA = "d=VGhlIHVzZXIgbGl2ZXMgaW4gQnJlbWVuIGFuZCB3b3JrcyBhdCB0aGUgaGFyYm91cg"
@@ -36,7 +48,9 @@ def made(state: MemoryState, workers: Workers, mode: Mode = "enforce", *trusted:
 
 
 def found(link: str) -> WebSearchResponse:
-    return WebSearchResponse(results=(WebResult(title="A", link=link, snippet="", provider="x", page_content=""),))
+    return WebSearchResponse(
+        results=(WebResult(title="A", link=link, snippet="", provider="x", page_content=""),)
+    )
 
 
 async def refused(provenance: Provenance, url: str, caller: Caller = ADA) -> bool:
@@ -76,30 +90,48 @@ async def test_what_a_result_held_is_known_to_its_caller_alone_in_every_process(
 @pytest.mark.parametrize(
     "result",
     [
-        SearchResponse(query="q", text=f"It says so ({SHOWN}).", provider="x", model="m", responded_at="now"),
-        RawSearchResponse(queries=(RawQuery(query="q", result={"items": [{"link": SHOWN}]}),), cost_usd=0.0),
+        SearchResponse(
+            query="q", text=f"It says so ({SHOWN}).", provider="x", model="m", responded_at="now"
+        ),
+        RawSearchResponse(
+            queries=(RawQuery(query="q", result={"items": [{"link": SHOWN}]}),), cost_usd=0.0
+        ),
         WebSearchResponse(
             results=(
-                WebResult(title="", link="https://b.example/", snippet="", provider="x", page_content=f"[a]({SHOWN})"),
+                WebResult(
+                    title="",
+                    link="https://b.example/",
+                    snippet="",
+                    provider="x",
+                    page_content=f"[a]({SHOWN})",
+                ),
             )
         ),
     ],
 )
-async def test_every_text_of_a_result_counts(state: MemoryState, workers: Workers, result: object) -> None:
+async def test_every_text_of_a_result_counts(
+    state: MemoryState, workers: Workers, result: object
+) -> None:
     provenance = made(state, workers)
     await provenance.remember(result, ADA)  # type: ignore[arg-type]
     assert not await refused(provenance, SHOWN)
 
 
-async def test_the_links_of_a_page_are_known_also_of_a_long_one(state: MemoryState, workers: Workers) -> None:
-    await workers.run(int, deadline=Deadline.after(PATIENCE))  # on a busy machine a process starts slowly
+async def test_the_links_of_a_page_are_known_also_of_a_long_one(
+    state: MemoryState, workers: Workers
+) -> None:
+    await workers.run(
+        int, deadline=Deadline.after(PATIENCE)
+    )  # on a busy machine a process starts slowly
     provenance = made(state, workers)
     links = [f"{SHOWN}{number}" for number in range(1_000)]
     await provenance.remember_page(
         "\n".join(f"- [{link[-3:]}]({link})" for link in links), ADA, Deadline.after(PATIENCE)
     )
     other = made(state, workers)
-    assert [link for link in links if await refused(provenance, link) or await refused(other, link)] == []
+    assert [
+        link for link in links if await refused(provenance, link) or await refused(other, link)
+    ] == []
 
 
 async def test_a_link_is_known_with_and_without_its_trackers_but_not_with_data_in_them(
@@ -112,7 +144,9 @@ async def test_a_link_is_known_with_and_without_its_trackers_but_not_with_data_i
     assert await refused(provenance, f"{SHOWN}&utm_content={DATA}")
 
 
-async def test_a_link_is_known_with_the_mark_at_its_end_but_not_with_many(state: MemoryState, workers: Workers) -> None:
+async def test_a_link_is_known_with_the_mark_at_its_end_but_not_with_many(
+    state: MemoryState, workers: Workers
+) -> None:
     """A text gives no link the mark of its sentence; a page may."""
     provenance = made(state, workers)
     await provenance.remember_page(f"Read [on]({SHOWN}.)", ADA, Deadline.after(PATIENCE))
@@ -121,7 +155,9 @@ async def test_a_link_is_known_with_the_mark_at_its_end_but_not_with_many(state:
     assert await refused(provenance, f"{SHOWN}.,;:!")
 
 
-async def test_an_indexed_page_and_a_trusted_domain_are_known(state: MemoryState, workers: Workers) -> None:
+async def test_an_indexed_page_and_a_trusted_domain_are_known(
+    state: MemoryState, workers: Workers
+) -> None:
     provenance = made(state, workers, "enforce", "intranet.example")
     assert not await refused(provenance, f"https://docs.example/?{DATA}")
     assert not await refused(provenance, f"https://wiki.intranet.example/?{DATA}")
@@ -129,7 +165,9 @@ async def test_an_indexed_page_and_a_trusted_domain_are_known(state: MemoryState
     assert await refused(provenance, f"https://intranet.example.evil.example/?{DATA}")
 
 
-async def test_redirects_are_checked_unless_the_address_is_known(state: MemoryState, workers: Workers) -> None:
+async def test_redirects_are_checked_unless_the_address_is_known(
+    state: MemoryState, workers: Workers
+) -> None:
     provenance = made(state, workers, "enforce", "trusted.example")
     await provenance.remember(found("https://short.example/1"), ADA)
     call = Deadline.after(PATIENCE)
@@ -141,7 +179,9 @@ async def test_redirects_are_checked_unless_the_address_is_known(state: MemorySt
         with pytest.raises(ForbiddenUrlError):
             await check(EVIL)
     warning = made(state, workers, "warn")
-    assert warning.checking_redirects(call, "https://short.example/2", ADA) is call, "then callers can share a read"
+    assert warning.checking_redirects(call, "https://short.example/2", ADA) is call, (
+        "then callers can share a read"
+    )
     assert await warning.check_final(EVIL, "https://short.example/2", ADA) is not None
 
 
@@ -196,7 +236,9 @@ async def test_without_the_state_the_process_remembers(
     assert len(caplog.messages) == 1
 
 
-async def test_a_stored_result_is_examined_once_however_old_it_is(state: MemoryState, workers: Workers) -> None:
+async def test_a_stored_result_is_examined_once_however_old_it_is(
+    state: MemoryState, workers: Workers
+) -> None:
     stored: list[str] = []
 
     async def counts(key: str, *more: object) -> None:

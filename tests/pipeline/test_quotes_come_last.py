@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from bench.virtual_time import in_virtual_time, now
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchTimeoutError
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchTimeoutError,
+)
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import QUOTES_RESERVE_SECONDS, FallbackEngine, Ranked
 
@@ -37,7 +42,9 @@ class Timed:
             raise SearchTimeoutError(f"{self.name} did not answer in time.") from None
         if isinstance(self.outcome, SearchError):
             raise self.outcome
-        return self.outcome or Answer("It is tall.", (Span("https://a.example/", "A", 0, 11),), self.name)
+        return self.outcome or Answer(
+            "It is tall.", (Span("https://a.example/", "A", 0, 11),), self.name
+        )
 
     def note(self) -> None:
         self.overtaken += 1
@@ -67,7 +74,9 @@ def quotes(seconds: float = 2.0, outcome: Answer | SearchError | None = None) ->
 @in_virtual_time
 async def test_a_model_joins_raw_search_with_results_and_wins_over_its_quotes() -> None:
     slow, llm, raw = Timed("openai", HANGS), Timed("llm", 2), quotes()
-    assert await ask(slow, llm, raw=raw) == Asked("llm", HEDGE + 4, "TIMEOUT: no answer within 9 s.")
+    assert await ask(slow, llm, raw=raw) == Asked(
+        "llm", HEDGE + 4, "TIMEOUT: no answer within 9 s."
+    )
     assert (raw.began, llm.began) == ([HEDGE], [HEDGE + 2])
     assert (slow.overtaken, llm.overtaken) == (1, 0)
 
@@ -103,7 +112,9 @@ async def test_quotes_are_served_at_once_when_the_model_that_joined_fails() -> N
 async def test_quotes_are_served_before_the_deadline_when_the_model_hangs_too() -> None:
     slow, llm = Timed("openai", HANGS), Timed("llm", HANGS)
     reason = "TIMEOUT: no answer within 9 s. llm: TIMEOUT: no answer in time."
-    assert await ask(slow, llm, raw=quotes()) == Asked("raw-search", ALL - QUOTES_RESERVE_SECONDS, reason)
+    assert await ask(slow, llm, raw=quotes()) == Asked(
+        "raw-search", ALL - QUOTES_RESERVE_SECONDS, reason
+    )
     assert (slow.overtaken, llm.overtaken) == (1, 0), "the model had just begun"
 
 
@@ -136,7 +147,9 @@ async def test_a_short_deadline_leaves_raw_search_its_part_beside_an_engine_that
 @in_virtual_time
 async def test_quotes_win_at_once_over_a_slow_engine_when_no_other_engine_is_left() -> None:
     slow = Timed("openai", HANGS)
-    assert await ask(slow, raw=quotes()) == Asked("raw-search", HEDGE + 2, "TIMEOUT: no answer within 9 s.")
+    assert await ask(slow, raw=quotes()) == Asked(
+        "raw-search", HEDGE + 2, "TIMEOUT: no answer within 9 s."
+    )
     assert slow.overtaken == 1
 
 
@@ -158,12 +171,18 @@ async def test_a_wrong_key_of_the_model_that_joined_is_shown_in_a_warning_of_the
 @in_virtual_time
 async def test_a_wrong_key_of_raw_search_does_not_stop_the_engine_that_comes_next() -> None:
     slow, gemini = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 1)
-    assert (await ask(slow, gemini, raw=quotes(outcome=SearchAuthError("serper")))).provider == "gemini"
+    assert (
+        await ask(slow, gemini, raw=quotes(outcome=SearchAuthError("serper")))
+    ).provider == "gemini"
 
 
 @in_virtual_time
 async def test_raw_search_that_failed_beside_a_slow_engine_does_not_start_again() -> None:
-    slow, gemini, raw = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 1, DOWN), quotes(outcome=DOWN)
+    slow, gemini, raw = (
+        Timed("openai", HEDGE + 3, DOWN),
+        Timed("gemini", 1, DOWN),
+        quotes(outcome=DOWN),
+    )
     with pytest.raises(SearchError, match="down"):
         await ask(slow, gemini, raw=raw)
     assert len(raw.began) == 1

@@ -9,7 +9,17 @@ import pytest
 
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.errors import SearchProviderError
-from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
+from websearch_gateway.models import (
+    Answer,
+    Call,
+    Deadline,
+    Gathered,
+    Hit,
+    Page,
+    SearchQuery,
+    SearchResults,
+    Span,
+)
 from websearch_gateway.pipeline.fallback import FallbackEngine, Gathering, Ranked
 from websearch_gateway.ports import Gather
 

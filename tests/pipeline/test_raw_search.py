@@ -17,7 +17,14 @@ from websearch_gateway.errors import (
     SearchRateLimitError,
     SearchValidationError,
 )
-from websearch_gateway.models import Caller, Hit, RawSearchRequest, SearchQuery, SearchRequest, WebSearchRequest
+from websearch_gateway.models import (
+    Caller,
+    Hit,
+    RawSearchRequest,
+    SearchQuery,
+    SearchRequest,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.web_search import imitated, merged
 
 WATER = RawSearchRequest(("the water and the time",), results_per_query=25)
@@ -48,7 +55,9 @@ async def test_a_repeated_query_is_searched_once_and_returned_twice(gateway, san
     assert sandbox.calls("google") == 2
 
 
-async def test_if_google_fails_another_provider_serves_in_its_format_with_a_warning(gateway, sandbox):
+async def test_if_google_fails_another_provider_serves_in_its_format_with_a_warning(
+    gateway, sandbox
+):
     sandbox.fault("google", "status", status=500)
     async with gateway() as opened:
         response = await opened.raw_search(WATER)
@@ -58,7 +67,9 @@ async def test_if_google_fails_another_provider_serves_in_its_format_with_a_warn
     assert {"title", "link", "displayLink", "snippet"} <= set(entry.result["items"][0])
     assert len(links(entry)) == 25
     assert any(warning.startswith("google failed: PROVIDER") for warning in response.warnings)
-    assert any("results of serper in the form of Google's" in warning for warning in response.warnings)
+    assert any(
+        "results of serper in the form of Google's" in warning for warning in response.warnings
+    )
 
 
 async def test_if_google_is_not_configured_the_warning_names_the_variables(gateway, sandbox):
@@ -86,7 +97,9 @@ async def test_a_rejected_key_is_shown_and_not_masked(gateway):
 async def test_a_query_that_fails_does_not_fail_the_others(gateway, sandbox):
     sandbox.fault("google", "garbage", when="comet")
     async with gateway(search_providers="google") as opened:
-        response = await opened.raw_search(replace(THREE, queries=("tides", "comet", "polymarket odds on a fed cut")))
+        response = await opened.raw_search(
+            replace(THREE, queries=("tides", "comet", "polymarket odds on a fed cut"))
+        )
     tides, comet, odds = response.queries
     assert links(tides)
     assert comet.result["error"]["code"] == "PARSE"
@@ -111,7 +124,9 @@ async def test_a_later_page_that_fails_is_left_out_with_a_warning(gateway, sandb
     assert any("Page 2 of google is missing" in warning for warning in response.warnings)
 
 
-async def test_every_query_counts_for_its_caller_and_one_beyond_the_limit_gets_its_own_error(gateway):
+async def test_every_query_counts_for_its_caller_and_one_beyond_the_limit_gets_its_own_error(
+    gateway,
+):
     async with gateway(search_rate_limit="2/minute") as opened:
         response = await opened.raw_search(THREE, Caller("me"))
         with pytest.raises(SearchRateLimitError):
@@ -124,7 +139,9 @@ async def test_every_query_counts_for_its_caller_and_one_beyond_the_limit_gets_i
 
 async def test_a_query_that_called_no_provider_does_not_count(gateway, sandbox):
     sandbox.fault("google", "status", status=503)
-    async with gateway(search_providers="google", search_rate_limit="2/minute", breaker_failures=1) as opened:
+    async with gateway(
+        search_providers="google", search_rate_limit="2/minute", breaker_failures=1
+    ) as opened:
         for _ in range(5):  # the first opens the breaker, the others are not sent
             with pytest.raises(Exhausted):
                 await opened.raw_search(RawSearchRequest(("tides",)), Caller("me"))
@@ -137,11 +154,15 @@ async def test_a_query_that_called_no_provider_does_not_count(gateway, sandbox):
 
 async def test_a_batch_does_not_use_up_the_limits_of_the_other_tools(gateway):
     queries = tuple(f"the water, part {number}" for number in range(20))
-    async with gateway(search_rate_limit="20/minute", rate_limit="1/minute", read_rate_limit="1/minute") as opened:
+    async with gateway(
+        search_rate_limit="20/minute", rate_limit="1/minute", read_rate_limit="1/minute"
+    ) as opened:
         await opened.raw_search(RawSearchRequest(queries), Caller("me"))
         with pytest.raises(SearchRateLimitError, match="SEARCH_RATE_LIMIT"):
             await opened.web_search(WebSearchRequest("the water"), Caller("me"))
-        assert (await opened.search(SearchRequest("How tall is the Eiffel Tower?"), Caller("me"))).citations
+        assert (
+            await opened.search(SearchRequest("How tall is the Eiffel Tower?"), Caller("me"))
+        ).citations
         assert not (await opened.search_cached("What is a tide?", Caller("me"))).found
 
 
@@ -165,7 +186,9 @@ async def test_filters_reach_google(gateway, sandbox):
 async def test_queries_run_concurrently_up_to_a_cap_and_cancelling_ends_them(gateway, sandbox):
     sandbox.fault("google", "hang")
     async with gateway() as opened:
-        searching = asyncio.create_task(opened.raw_search(RawSearchRequest(tuple(f"query {n}" for n in range(8)))))
+        searching = asyncio.create_task(
+            opened.raw_search(RawSearchRequest(tuple(f"query {n}" for n in range(8))))
+        )
         await sandbox.wait_for("google", calls=5)
         searching.cancel()
         await sandbox.wait_for("google", cancelled=5)
@@ -200,7 +223,11 @@ async def test_a_query_is_served_again_from_the_cache_free_of_charge_with_its_ag
         paid = await opened.raw_search(WATER)
         again = await opened.raw_search(RawSearchRequest((*WATER.queries, "comet"), 25))
         fewer = await opened.raw_search(replace(WATER, results_per_query=10))
-    assert (paid.queries[0].cache, again.queries[0].cache, again.queries[1].cache) == ("miss", "exact", "miss")
+    assert (paid.queries[0].cache, again.queries[0].cache, again.queries[1].cache) == (
+        "miss",
+        "exact",
+        "miss",
+    )
     assert again.queries[0].result == paid.queries[0].result
     assert 0 <= again.queries[0].age_seconds < 60
     assert paid.cost_usd > 0
@@ -219,7 +246,10 @@ async def test_use_cache_false_searches_again(gateway, sandbox):
 async def test_identical_queries_in_flight_share_one_call_and_one_bill(gateway, sandbox):
     sandbox.fault("google", "delay", seconds=1)
     async with gateway() as opened:
-        asked = [opened.raw_search(RawSearchRequest(("tides",)), Caller(f"user {number}")) for number in range(20)]
+        asked = [
+            opened.raw_search(RawSearchRequest(("tides",)), Caller(f"user {number}"))
+            for number in range(20)
+        ]
         replies = await asyncio.gather(*asked)
     assert sandbox.calls("google") == 1
     assert sorted(reply.cost_usd for reply in replies) == [0] * 19 + [pytest.approx(0.005)]
@@ -236,26 +266,42 @@ async def test_a_query_from_the_cache_does_not_count(gateway):
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 
 
 def body(numbers: range, **more: Any) -> bytes:
-    return json.dumps({"items": [{"link": f"https://a.example/{n}"} for n in numbers], **more}).encode()
+    return json.dumps(
+        {"items": [{"link": f"https://a.example/{n}"} for n in numbers], **more}
+    ).encode()
 
 
 def test_pages_are_merged_into_the_first_reply() -> None:
-    first = body(range(10), queries={"request": [{"startIndex": 1}]}, searchInformation={"totalResults": "123"})
-    second = body(range(10, 20), queries={"request": [{"startIndex": 11}]}, searchInformation={"totalResults": "9"})
+    first = body(
+        range(10),
+        queries={"request": [{"startIndex": 1}]},
+        searchInformation={"totalResults": "123"},
+    )
+    second = body(
+        range(10, 20),
+        queries={"request": [{"startIndex": 11}]},
+        searchInformation={"totalResults": "9"},
+    )
     reply = merged([first, second], 15)
-    assert [item["link"][-2:] for item in reply["items"]] == [f"/{n}" if n < 10 else str(n) for n in range(15)]
+    assert [item["link"][-2:] for item in reply["items"]] == [
+        f"/{n}" if n < 10 else str(n) for n in range(15)
+    ]
     assert reply["queries"]["request"][0]["startIndex"] == 1
     assert reply["searchInformation"]["totalResults"] == "123"
 
 
 def test_a_reply_without_results_has_no_items_as_from_google() -> None:
-    assert merged([b'{"searchInformation": {"totalResults": "0"}}'], 10) == {"searchInformation": {"totalResults": "0"}}
+    assert merged([b'{"searchInformation": {"totalResults": "0"}}'], 10) == {
+        "searchInformation": {"totalResults": "0"}
+    }
 
 
 @pytest.mark.parametrize("items", ["null", "[]"])
@@ -264,7 +310,9 @@ def test_empty_items_are_left_out_too(items: str) -> None:
 
 
 def test_invisible_characters_and_invalid_numbers_are_left_out() -> None:
-    reply = merged([b'{"a": ["x\\u202ey", "\\ud800", NaN, -Infinity, 1.5], "b\\u200b\\u0000": true}'], 10)
+    reply = merged(
+        [b'{"a": ["x\\u202ey", "\\ud800", NaN, -Infinity, 1.5], "b\\u200b\\u0000": true}'], 10
+    )
     assert reply == {"a": ["xy", "?", None, None, 1.5], "b": True}
 
 
@@ -275,7 +323,9 @@ def test_any_reply_is_valid_json_again(document: dict[str, Any]) -> None:
     assert json.loads(json.dumps(reply, ensure_ascii=False, allow_nan=False).encode()) == reply
 
 
-@pytest.mark.parametrize("reply", [b"<html>", b"[]", b'{"items": 5}', b'{"a":' * 900 + b"1" + b"}" * 900])
+@pytest.mark.parametrize(
+    "reply", [b"<html>", b"[]", b'{"items": 5}', b'{"a":' * 900 + b"1" + b"}" * 900]
+)
 def test_a_reply_that_is_not_googles_json_is_a_parse_error(reply: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
         merged([reply], 10)

@@ -12,7 +12,13 @@ from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import SearchError, SearchRateLimitError
-from websearch_gateway.models import Caller, CallerLimits, RawSearchRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.models import (
+    Caller,
+    CallerLimits,
+    RawSearchRequest,
+    SearchRequest,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
@@ -93,7 +99,9 @@ async def test_a_user_over_the_limit_does_not_stop_others_who_joined_their_call(
 ) -> None:
     async with gateway(**{setting: "1/minute"}) as opened:
         await ask(opened, "What is a comet?", ME)
-        first, *others = await outcomes([ask(opened, TIDE, caller) for caller in (ME, *[YOU] * 5, *[ME] * 5)])
+        first, *others = await outcomes(
+            [ask(opened, TIDE, caller) for caller in (ME, *[YOU] * 5, *[ME] * 5)]
+        )
     assert (first, others[:5]) == ("RATE_LIMIT", ["ok"] * 5)
     # On a busy machine one of them comes when the result is stored, which costs nothing.
     assert set(others[5:]) <= {"RATE_LIMIT", "ok"}
@@ -154,7 +162,9 @@ asyncio.run(main())
 
 
 async def passed(rate_limits: RateLimits, caller: Caller, calls: int) -> int:
-    outcomes = await asyncio.gather(*(rate_limits.admit(caller) for _ in range(calls)), return_exceptions=True)
+    outcomes = await asyncio.gather(
+        *(rate_limits.admit(caller) for _ in range(calls)), return_exceptions=True
+    )
     assert {type(outcome) for outcome in outcomes} <= {type(None), SearchRateLimitError}
     return outcomes.count(None)
 
@@ -188,7 +198,10 @@ async def test_without_limits_everything_passes_and_nothing_is_counted(state):
 
 def test_exactly_the_limit_passes_in_four_processes(tmp_path):
     command = [sys.executable, "-c", FIFTY_CALLS, tmp_path / "state.db"]
-    children = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()
@@ -198,7 +211,9 @@ def test_exactly_the_limit_passes_in_four_processes(tmp_path):
 
 
 async def test_each_setting_has_its_own_counts(state, clock):
-    searching = RateLimits(state, MemoryState(), "2/minute", setting="SEARCH_RATE_LIMIT", clock=clock)
+    searching = RateLimits(
+        state, MemoryState(), "2/minute", setting="SEARCH_RATE_LIMIT", clock=clock
+    )
     reading = RateLimits(state, MemoryState(), "2/minute", setting="READ_RATE_LIMIT", clock=clock)
     assert await passed(searching, LIMITED, 5) == 2
     assert await passed(reading, LIMITED, 5) == 2
@@ -266,7 +281,9 @@ class TestTogether:
         assert await passed(rate_limits, LIMITED, 50) == 1
         await state.close()
 
-    async def test_the_loser_of_the_race_for_the_last_common_call_gets_their_own_back(self, tmp_path, clock):
+    async def test_the_loser_of_the_race_for_the_last_common_call_gets_their_own_back(
+        self, tmp_path, clock
+    ):
         """On a file every verb waits, so that all three calls look before one of them counts."""
         state = SqliteState(tmp_path / "state.db", clock=clock)
         rate_limits = RateLimits(state, MemoryState(), "3/day", "1/minute", clock=clock)
@@ -284,7 +301,9 @@ class TestTogether:
 
 class TestState:
     async def test_it_does_not_reveal_the_user(self, state, clock):
-        await passed(RateLimits(state, MemoryState(), "20/10minutes", "100/day", clock=clock), LIMITED, 1)
+        await passed(
+            RateLimits(state, MemoryState(), "20/10minutes", "100/day", clock=clock), LIMITED, 1
+        )
         held = [entry async for entry in state.scan("")]
         assert held
         assert all(key.startswith("limit/") for key, _ in held)
@@ -312,7 +331,9 @@ class TestState:
         (tmp_path / "file").touch()
         broken, here = SqliteState(tmp_path / "file" / "state.db"), MemoryState(clock=clock)
         asking = RateLimits(broken, here, "3/hour", "5/hour", clock=clock)
-        searching = RateLimits(broken, here, "4/hour", "5/hour", setting="SEARCH_RATE_LIMIT", clock=clock)
+        searching = RateLimits(
+            broken, here, "4/hour", "5/hour", setting="SEARCH_RATE_LIMIT", clock=clock
+        )
         assert await passed(asking, LIMITED, 10) == 3
         assert await passed(searching, LIMITED, 10) == 2
         error = await refusal(searching, OTHER)
@@ -323,9 +344,14 @@ class TestState:
         await broken.close()
 
 
-async def test_a_limit_of_the_caller_counts_all_kinds_together_except_cached_calls(state: SqliteState) -> None:
+async def test_a_limit_of_the_caller_counts_all_kinds_together_except_cached_calls(
+    state: SqliteState,
+) -> None:
     ann = Caller("ann", limits=CallerLimits("3/minute"))
-    kinds = [RateLimits(state, MemoryState(), "1/minute", setting=name) for name in ("RATE_LIMIT", "READ_RATE_LIMIT")]
+    kinds = [
+        RateLimits(state, MemoryState(), "1/minute", setting=name)
+        for name in ("RATE_LIMIT", "READ_RATE_LIMIT")
+    ]
     cached = RateLimits(state, MemoryState(), "9/minute", setting="CACHED_RATE_LIMIT")
     await kinds[0].admit(ann)
     await kinds[0].admit(ann)
@@ -334,11 +360,15 @@ async def test_a_limit_of_the_caller_counts_all_kinds_together_except_cached_cal
         with pytest.raises(SearchRateLimitError, match="set for your token"):
             await kind.admit(ann)
     assert await passed(cached, ann, 20) == 9
-    assert [(one.setting, one.used, one.left) for one in await kinds[1].usage(ann)] == [("OWN", 3, 0)]
+    assert [(one.setting, one.used, one.left) for one in await kinds[1].usage(ann)] == [
+        ("OWN", 3, 0)
+    ]
     assert await passed(kinds[0], Caller("bob"), 5) == 1
 
 
-async def test_a_caller_may_have_no_limit_but_never_escapes_the_common_one(state: SqliteState) -> None:
+async def test_a_caller_may_have_no_limit_but_never_escapes_the_common_one(
+    state: SqliteState,
+) -> None:
     ann = Caller("ann", limits=CallerLimits(""))
     assert await passed(RateLimits(state, MemoryState(), "1/minute"), ann, 50) == 50
     assert await passed(RateLimits(state, MemoryState(), "1/minute", "5/minute"), ann, 50) == 5
@@ -347,7 +377,12 @@ async def test_a_caller_may_have_no_limit_but_never_escapes_the_common_one(state
 async def test_usage_tells_when_the_window_ends(state: SqliteState) -> None:
     limits = RateLimits(state, MemoryState(), "3/minute", "100/day")
     (common, own) = await limits.usage(Caller("ann"))
-    assert (common.setting, own.used, own.left, own.resets_in_seconds) == ("GLOBAL_RATE_LIMIT", 0, 3, 0)
+    assert (common.setting, own.used, own.left, own.resets_in_seconds) == (
+        "GLOBAL_RATE_LIMIT",
+        0,
+        3,
+        0,
+    )
     await limits.admit(Caller("ann"))
     (_, own) = await limits.usage(Caller("ann"))
     assert (own.limit, own.used, own.left) == ("3/minute", 1, 2)

@@ -42,7 +42,11 @@ async def raw(opened: Gateway) -> Any:
 
 
 def wrong(*names: str) -> dict[str, Any]:
-    keys = {f"{name}_api_key": key_of(name) for name in (row.name for row in ENGINES) if name != "openai"}
+    keys = {
+        f"{name}_api_key": key_of(name)
+        for name in (row.name for row in ENGINES)
+        if name != "openai"
+    }
     return {**keys, **{f"{name}_api_key": WRONG for name in names}}
 
 
@@ -54,7 +58,11 @@ OPENAI = {"answer_engines": "openai"}
     [
         (answer, "openai", {}),
         (answer, "anthropic", {"answer_engines": "anthropic,openai"}),
-        (answer, "serper", {"answer_engines": "llm", **LLM}),  # the model writes from what the provider finds
+        (
+            answer,
+            "serper",
+            {"answer_engines": "llm", **LLM},
+        ),  # the model writes from what the provider finds
         (answer, "llm", {"answer_engines": "llm,openai", **LLM}),
         (web, "serper", {}),
         (web, "tavily", {"provider_weights": "tavily:1"}),
@@ -87,7 +95,13 @@ async def test_the_first_that_is_asked_fails_the_call(
     ],
 )
 async def test_one_behind_a_failed_one_is_skipped_with_a_loud_warning(
-    gateway: Open, sandbox: Sandbox, ask: Ask, down: str, rejected: str, served: str, settings: dict[str, Any]
+    gateway: Open,
+    sandbox: Sandbox,
+    ask: Ask,
+    down: str,
+    rejected: str,
+    served: str,
+    settings: dict[str, Any],
 ) -> None:
     sandbox.fault(down, "status", status=503)
     if rejected == "llm":
@@ -96,7 +110,11 @@ async def test_one_behind_a_failed_one_is_skipped_with_a_loud_warning(
         found = await ask(opened)
     results = getattr(found, "results", None) or getattr(found, "queries", None) or [found]
     assert served in results[0].provider
-    (loud,) = (warning for warning in found.warnings if warning.startswith(f"{rejected.upper()} IS SKIPPED"))
+    (loud,) = (
+        warning
+        for warning in found.warnings
+        if warning.startswith(f"{rejected.upper()} IS SKIPPED")
+    )
     assert f"{rejected.upper()}_API_KEY" in loud
     assert WRONG not in loud
 
@@ -105,14 +123,18 @@ async def test_raw_search_behind_an_engine_stays_behind_it_while_the_circuit_of_
     gateway: Open, sandbox: Sandbox
 ) -> None:
     sandbox.fault("openai", "status", status=503)
-    async with gateway(**OPENAI, breaker_failures=1, cache_ttl_seconds=0, **wrong("serper")) as opened:
+    async with gateway(
+        **OPENAI, breaker_failures=1, cache_ttl_seconds=0, **wrong("serper")
+    ) as opened:
         for _ in range(3):
             found = await answer(opened)
             assert (found.provider, found.warnings[0][:6]) == ("tavily-raw-search", "SERPER")
     assert sandbox.calls("openai") <= 2
 
 
-async def test_a_provider_whose_circuit_is_open_was_not_asked(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_provider_whose_circuit_is_open_was_not_asked(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "status", status=503)
     async with gateway(breaker_failures=1, **wrong("tavily")) as opened:
         assert (await web(opened)).results[0].provider == "brave"
@@ -120,7 +142,9 @@ async def test_a_provider_whose_circuit_is_open_was_not_asked(gateway: Open, san
             await web(opened)
 
 
-async def test_raw_search_beside_a_slow_engine_skips_a_rejected_key(gateway: Open, sandbox: Sandbox) -> None:
+async def test_raw_search_beside_a_slow_engine_skips_a_rejected_key(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "hang")
     async with gateway(**OPENAI, fallback_hedge_seconds=0, **wrong("serper")) as opened:
         found = await answer(opened)
@@ -128,8 +152,12 @@ async def test_raw_search_beside_a_slow_engine_skips_a_rejected_key(gateway: Ope
     assert any(warning.startswith("SERPER IS SKIPPED") for warning in found.warnings)
 
 
-async def test_the_error_names_rejected_keys_when_nothing_serves(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_error_names_rejected_keys_when_nothing_serves(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "status", status=503)
-    async with gateway(search_providers="serper,tavily,brave", **wrong("tavily", "brave")) as opened:
+    async with gateway(
+        search_providers="serper,tavily,brave", **wrong("tavily", "brave")
+    ) as opened:
         with pytest.raises(Exhausted, match=r"TAVILY_API_KEY.*BRAVE_API_KEY"):
             await web(opened)

@@ -24,7 +24,9 @@ def reranking(sandbox: Sandbox) -> Mapping[str, str]:
 
 
 def request(sandbox: Sandbox) -> PassagesRequest:
-    return PassagesRequest(f"{sandbox.url}/pages/tides-explained", ("why are there two tides a day",), max_results=3)
+    return PassagesRequest(
+        f"{sandbox.url}/pages/tides-explained", ("why are there two tides a day",), max_results=3
+    )
 
 
 async def test_the_reranker_orders_passages_and_the_best_place_has_the_best_score(
@@ -67,8 +69,15 @@ async def test_a_broken_reranker_costs_a_warning_and_nothing_else(
         checks = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert (same.text, again.queries) == (answer.text, found.queries)
     for warnings in (same.warnings, again.warnings):
-        assert [one for one in warnings if one.startswith(f"{NOT_RERANKED}The reranker answered with HTTP 500")]
-    assert (checks["reranker"].status, "RERANKER_URL" in checks["reranker"].remedy) == ("warn", True)
+        assert [
+            one
+            for one in warnings
+            if one.startswith(f"{NOT_RERANKED}The reranker answered with HTTP 500")
+        ]
+    assert (checks["reranker"].status, "RERANKER_URL" in checks["reranker"].remedy) == (
+        "warn",
+        True,
+    )
 
 
 async def test_the_doctor_looks_at_a_reranker_only_where_there_is_one(
@@ -82,7 +91,10 @@ async def test_the_doctor_looks_at_a_reranker_only_where_there_is_one(
         half = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert checks["reranker"] == "ok"
     assert "reranker" not in without
-    assert (half["reranker"].status, "RERANKER_URL is not" in half["reranker"].finding) == ("warn", True)
+    assert (half["reranker"].status, "RERANKER_URL is not" in half["reranker"].finding) == (
+        "warn",
+        True,
+    )
 
 
 async def test_a_reranker_that_is_down_is_not_asked_again_for_a_while(
@@ -93,7 +105,9 @@ async def test_a_reranker_that_is_down_is_not_asked_again_for_a_while(
         found = [await opened.reading.passages(request(sandbox), ANN) for _ in range(4)]
         statuses = {one.name: one.breaker for one in opened.operations.provider_status().providers}
     assert sandbox.calls("reranker") == 2
-    assert [any("circuit of reranker is open" in warning for warning in one.warnings) for one in found] == [
+    assert [
+        any("circuit of reranker is open" in warning for warning in one.warnings) for one in found
+    ] == [
         False,
         False,
         True,
@@ -110,13 +124,22 @@ async def test_a_reranker_that_hangs_costs_one_call_its_time(
     async with gateway(**reranking) as opened:
         found = [await opened.reading.passages(request(sandbox), ANN) for _ in range(3)]
     assert sandbox.calls("reranker") == 1
-    assert ["circuit of reranker is open" in " ".join(one.warnings) for one in found] == [False, True, True]
+    assert ["circuit of reranker is open" in " ".join(one.warnings) for one in found] == [
+        False,
+        True,
+        True,
+    ]
 
 
 async def test_a_priced_reranker_is_on_the_bill_and_only_what_it_answered(
     gateway: Open, sandbox: Sandbox, reranking: Mapping[str, str]
 ) -> None:
-    priced = {"openai_api_key": None, "cache_ttl_seconds": 0, "prices": {"reranker": 0.002}, **reranking}
+    priced = {
+        "openai_api_key": None,
+        "cache_ttl_seconds": 0,
+        "prices": {"reranker": 0.002},
+        **reranking,
+    }
     async with gateway(**priced) as opened:
         response = await opened.search(SearchRequest(TOWER), ANN)
         day = (await opened.operations.server_stats()).days[0]
@@ -140,5 +163,11 @@ async def test_an_answer_in_the_order_of_another_reranker_is_not_served_from_the
         other = [await opened.search(SearchRequest(TOWER), ANN) for _ in range(2)]
     async with gateway(openai_api_key=None, reranker_model="other", **reranking) as opened:
         third = await opened.search(SearchRequest(TOWER), ANN)
-    assert [one.cache for one in (*own, *other, third)] == ["miss", "exact", "miss", "exact", "miss"]
+    assert [one.cache for one in (*own, *other, third)] == [
+        "miss",
+        "exact",
+        "miss",
+        "exact",
+        "miss",
+    ]
     assert own[1].text != other[1].text

@@ -27,7 +27,12 @@ REPLIES = Path(__file__).parents[2] / "src" / "websearch_gateway" / "sandbox" / 
 DOCS = Path(__file__).parents[2] / "docs" / "adding-a-provider.md"
 SETTINGS = Settings(
     **{need: KEY for entry in PROVIDERS for need in entry.needs if need.endswith("_api_key")},
-    **{need: "https://own.example" for entry in PROVIDERS for need in entry.needs if need.endswith("_base_url")},
+    **{
+        need: "https://own.example"
+        for entry in PROVIDERS
+        for need in entry.needs
+        if need.endswith("_base_url")
+    },
     google_search_engine_id="engine",
 )
 
@@ -89,7 +94,11 @@ def places_of_key(request: HttpRequest) -> list[str]:
 def rows_of(name: str) -> list[list[str]]:
     """The cells of the rows that the documentation has for a provider."""
     lines = DOCS.read_text(encoding="utf-8").splitlines()
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith(f"| {name} |")]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in lines
+        if line.startswith(f"| {name} |")
+    ]
 
 
 def test_the_recording_gives_clean_hits(provider: Provider) -> None:
@@ -121,14 +130,19 @@ def test_a_result_list_of_the_wrong_type_is_a_parse_error(name: str, value: Any)
 
 
 def empty_reply(name: str) -> bytes:
-    return EMPTY_ELSEWISE.get(name) or json.dumps(with_lists_replaced(json.loads(recording(name)), [])).encode()
+    return (
+        EMPTY_ELSEWISE.get(name)
+        or json.dumps(with_lists_replaced(json.loads(recording(name)), [])).encode()
+    )
 
 
 def test_an_empty_reply_is_an_answer_without_hits(provider: Provider) -> None:
     assert provider.parse(empty_reply(provider.name)) == []
 
 
-def test_the_key_is_in_no_repr_and_in_one_place_of_the_request(entry: Entry, provider: Provider) -> None:
+def test_the_key_is_in_no_repr_and_in_one_place_of_the_request(
+    entry: Entry, provider: Provider
+) -> None:
     request = provider.request(QUERY)
     assert KEY not in repr(provider)
     assert KEY not in repr(request)
@@ -154,7 +168,9 @@ def test_the_region_is_sent_exactly_when_it_is_applied(provider: Provider) -> No
             query = replace(QUERY, region=region, language=language)
             applied = provider.applied(query).region
             assert applied in (None, region)
-            assert (provider.request(query) != provider.request(replace(query, region=None))) == (applied is not None)
+            assert (provider.request(query) != provider.request(replace(query, region=None))) == (
+                applied is not None
+            )
             applied_at_all |= applied is not None
     assert applied_at_all == provider.capabilities.region
 
@@ -179,9 +195,13 @@ def test_what_is_not_sent_is_not_reported_as_applied(provider: Provider) -> None
     assert 1 <= can.max_results <= MOST_HITS
 
 
-def test_safe_search_and_news_are_sent_exactly_when_the_provider_has_them(provider: Provider) -> None:
+def test_safe_search_and_news_are_sent_exactly_when_the_provider_has_them(
+    provider: Provider,
+) -> None:
     plain = provider.request(QUERY)
-    assert (provider.request(replace(QUERY, safe_search="off")) != plain) == provider.capabilities.safe_search
+    assert (
+        provider.request(replace(QUERY, safe_search="off")) != plain
+    ) == provider.capabilities.safe_search
     # Not the topic alone: Tavily's body always holds one.
     assert (provider.request(replace(QUERY, topic="news")) != plain) == provider.capabilities.news
 
@@ -194,7 +214,9 @@ def test_there_is_a_second_page_exactly_when_the_provider_pages(provider: Provid
 
 
 def test_the_key_setting_is_that_of_the_table(entry: Entry, provider: Provider) -> None:
-    assert [provider.key_setting] == ([need.upper() for need in entry.needs if need.endswith("_api_key")] or [None])
+    assert [provider.key_setting] == (
+        [need.upper() for need in entry.needs if need.endswith("_api_key")] or [None]
+    )
 
 
 def test_an_ordinary_reply_is_not_a_refusal(provider: Provider) -> None:
@@ -211,14 +233,23 @@ def test_the_documentation_has_a_true_row(entry: Entry, provider: Provider) -> N
     assert base_url.strip("`").lower() in Settings.model_fields
     *claimed, most = abilities
     claims = [ability.startswith("yes") for ability in claimed]
-    assert claims == [can.freshness, can.region, can.language, can.safe_search, can.paging, can.news]
+    assert claims == [
+        can.freshness,
+        can.region,
+        can.language,
+        can.safe_search,
+        can.paging,
+        can.news,
+    ]
     assert (int(most), float(price)) == (can.max_results, can.cost_per_call_usd)
 
 
 def test_a_price_names_its_source_and_date(provider: Provider) -> None:
     can = provider.capabilities
     told = re.fullmatch(r"https://\S+, .*20\d\d-[01]\d", can.price_source)
-    assert bool(told) == bool(can.cost_per_call_usd), 'price_source is "https://PAGE, what it says, YYYY-MM"'
+    assert bool(told) == bool(can.cost_per_call_usd), (
+        'price_source is "https://PAGE, what it says, YYYY-MM"'
+    )
 
 
 def test_the_documentation_has_the_order_of_the_table() -> None:
@@ -229,8 +260,14 @@ def test_the_documentation_has_the_order_of_the_table() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text() | st.sampled_from(["https://a.example/", "http://[", "//x"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(["https://a.example/", "http://[", "//x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 NAMES = (

@@ -39,7 +39,8 @@ def add_vendor(copy: Path) -> None:
     code = (package / "providers" / "synthetic.py").read_text().replace("SYNTHETIC", "HERONSEARCH")
     code = code.replace('"synthetic"', '"heronsearch"').replace("Synthetic", "HeronSearch")
     code = code.replace(
-        "Capabilities()", 'Capabilities(cost_per_call_usd=0.002, price_source="https://h.example, 2026-11")'
+        "Capabilities()",
+        'Capabilities(cost_per_call_usd=0.002, price_source="https://h.example, 2026-11")',
     )
     (package / "providers" / "heronsearch.py").write_text(code)
     row = '    ProviderRow("heronsearch", "Heron Search", "https://api.heron.example"),\n    # Free, if you run it.\n'
@@ -59,7 +60,9 @@ def test_one_file_one_row_one_recording_and_one_docs_row_add_a_provider(copy: Pa
         assert "HERONSEARCH" in run(copy, f"tools/{tool}.py").stdout.upper()
     asked = run(copy, "-c", "from tools.bundle import manifest; print(manifest()['user_config'])")
     assert "heronsearch_api_key" in asked.stdout, asked.stderr
-    done = suite(copy, "heronsearch or order")  # the contract suite, and all other tests that name the vendor
+    done = suite(
+        copy, "heronsearch or order"
+    )  # the contract suite, and all other tests that name the vendor
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 
@@ -67,7 +70,9 @@ def test_one_file_one_row_one_recording_and_one_docs_row_add_a_provider(copy: Pa
 def test_the_contract_names_each_part_that_is_missing(copy: Path) -> None:
     add_vendor(copy)
     document = copy / "docs" / "adding-a-provider.md"
-    document.write_text("\n".join(line for line in document.read_text().split("\n") if "| heronsearch" not in line))
+    document.write_text(
+        "\n".join(line for line in document.read_text().split("\n") if "| heronsearch" not in line)
+    )
     (copy / "src" / "websearch_gateway" / "sandbox" / "replies" / "heronsearch.json").unlink()
     done = suite(copy, "heronsearch", "tests/providers/test_contract.py")
     assert done.returncode == 1

@@ -17,8 +17,12 @@ from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.tavily import Tavily
 from websearch_gateway.providers.with_texts import Exa, Firecrawl, Linkup, PerplexitySearch
 
-QUERY = SearchQuery("heron colony census", max_results=50, freshness_hours=48, region="GB", language="en")
-MORE_AT_GOOGLE = b'{"searchInformation": {}, "queries": {"nextPage": [{"startIndex": 11}]}, "items": []}'
+QUERY = SearchQuery(
+    "heron colony census", max_results=50, freshness_hours=48, region="GB", language="en"
+)
+MORE_AT_GOOGLE = (
+    b'{"searchInformation": {}, "queries": {"nextPage": [{"startIndex": 11}]}, "items": []}'
+)
 MORE_AT_BRAVE = b'{"type": "search", "query": {"more_results_available": true}}'
 
 
@@ -38,7 +42,11 @@ def test_serper_gets_googles_own_parameters() -> None:
 def test_tavily_gets_the_country_by_name_and_only_for_the_general_topic() -> None:
     provider = Tavily("k")
     body = provider.request(QUERY).json or {}
-    assert (body["country"], body["time_range"], body["max_results"]) == ("united kingdom", "week", 20)
+    assert (body["country"], body["time_range"], body["max_results"]) == (
+        "united kingdom",
+        "week",
+        20,
+    )
     news = replace(QUERY, topic="news")
     assert "country" not in (provider.request(news).json or {})
     assert provider.applied(news).region is None
@@ -70,7 +78,8 @@ def test_brave_counts_pages_and_stops_after_the_tenth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "code"), [("ja", "jp"), ("pt", "pt-pt"), ("zh", "zh-hans"), ("de", "de"), ("eo", None)]
+    ("language", "code"),
+    [("ja", "jp"), ("pt", "pt-pt"), ("zh", "zh-hans"), ("de", "de"), ("eo", None)],
 )
 def test_brave_has_its_own_codes_for_some_languages(language: str, code: str | None) -> None:
     assert Brave("k").request(replace(QUERY, language=language)).params.get("search_lang") == code
@@ -95,7 +104,8 @@ def test_google_pages_by_ten_up_to_the_hundredth_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "sent"), [("off", "off"), ("moderate", "active"), ("strict", "active"), (None, "active")]
+    ("wish", "sent"),
+    [("off", "off"), ("moderate", "active"), ("strict", "active"), (None, "active")],
 )
 def test_google_only_switches_safe_search_on_or_off(wish: SafeSearch | None, sent: str) -> None:
     query = replace(QUERY, safe_search=wish)
@@ -134,7 +144,9 @@ def test_a_request_to_duckduckgo_submits_its_form_under_our_own_user_agent() -> 
         (None, "de", "wt-wt"),
     ],
 )
-def test_duckduckgos_locale_follows_the_region(region: str | None, language: str | None, locale: str) -> None:
+def test_duckduckgos_locale_follows_the_region(
+    region: str | None, language: str | None, locale: str
+) -> None:
     form = DuckDuckGo().request(replace(QUERY, region=region, language=language)).form or {}
     assert form["kl"] == locale
 
@@ -151,7 +163,9 @@ def test_duckduckgos_second_page_needs_the_token_of_the_first() -> None:
 
 
 @pytest.mark.parametrize("make", [Exa, Firecrawl])
-def test_a_vendor_with_one_list_of_domains_gets_the_included_ones(make: type[Exa] | type[Firecrawl]) -> None:
+def test_a_vendor_with_one_list_of_domains_gets_the_included_ones(
+    make: type[Exa] | type[Firecrawl],
+) -> None:
     both = replace(QUERY, include_domains=("a.example",), exclude_domains=("b.example",))
     body = make("k").request(both).json or {}
     assert body["includeDomains"] == ["a.example"]
@@ -167,7 +181,10 @@ def test_perplexity_takes_twenty_domains_all_wanted_or_all_unwanted() -> None:
         "-host0.example",
         "-host1.example",
     ]
-    assert len((sent(replace(QUERY, include_domains=names[:20])).json or {})["search_domain_filter"]) == 20
+    assert (
+        len((sent(replace(QUERY, include_domains=names[:20])).json or {})["search_domain_filter"])
+        == 20
+    )
     assert "search_domain_filter" not in (sent(replace(QUERY, include_domains=names)).json or {})
 
 
@@ -175,7 +192,9 @@ def test_vendors_with_dates_get_the_first_day_of_the_period() -> None:
     def clock() -> datetime:
         return datetime(2026, 11, 23, 12, tzinfo=UTC)
 
-    assert (Exa("k", clock=clock).request(QUERY).json or {})["startPublishedDate"] == "2026-11-16T00:00:00.000Z"
+    assert (Exa("k", clock=clock).request(QUERY).json or {})[
+        "startPublishedDate"
+    ] == "2026-11-16T00:00:00.000Z"
     assert (Linkup("k", clock=clock).request(QUERY).json or {})["fromDate"] == "2026-11-16"
 
 

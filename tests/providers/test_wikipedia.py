@@ -17,13 +17,22 @@ def test_the_search_uses_the_language_of_the_question() -> None:
     provider = Wikipedia()
     asked = SearchQuery("Wie hoch ist der Eiffelturm?")
     assert provider.request(asked).url == "https://de.wikipedia.org/w/api.php"
-    assert provider.request(SearchQuery(asked.text, language="nb")).url == "https://no.wikipedia.org/w/api.php"
-    assert Wikipedia("http://mirror.example/wiki").request(asked).url == "http://mirror.example/wiki/w/api.php"
+    assert (
+        provider.request(SearchQuery(asked.text, language="nb")).url
+        == "https://no.wikipedia.org/w/api.php"
+    )
+    assert (
+        Wikipedia("http://mirror.example/wiki").request(asked).url
+        == "http://mirror.example/wiki/w/api.php"
+    )
 
 
 def test_question_words_and_search_operators_are_left_out() -> None:
     asked = SearchQuery('How tall is the "Eiffel Tower" -intitle:Paris insource:/a.*/ O\'Brien?')
-    assert Wikipedia().request(asked).params["gsrsearch"] == "tall Eiffel Tower intitle Paris insource O'Brien"
+    assert (
+        Wikipedia().request(asked).params["gsrsearch"]
+        == "tall Eiffel Tower intitle Paris insource O'Brien"
+    )
     assert Wikipedia().request(SearchQuery("Who was it?")).params["gsrsearch"] == "Who was it"
 
 
@@ -36,8 +45,18 @@ def test_the_user_agent_contains_the_contact_address() -> None:
 
 def test_hits_come_by_rank_with_their_introductions_and_a_short_snippet() -> None:
     pages = [
-        {"title": "Second", "index": 2, "fullurl": "https://en.wikipedia.org/wiki/B", "extract": "B."},
-        {"title": "First", "index": 1, "fullurl": "https://en.wikipedia.org/wiki/A", "extract": "word " * 100},
+        {
+            "title": "Second",
+            "index": 2,
+            "fullurl": "https://en.wikipedia.org/wiki/B",
+            "extract": "B.",
+        },
+        {
+            "title": "First",
+            "index": 1,
+            "fullurl": "https://en.wikipedia.org/wiki/A",
+            "extract": "word " * 100,
+        },
         {"title": "No introduction", "fullurl": "https://en.wikipedia.org/wiki/C"},
     ]
     first, second, third = Wikipedia().parse(json.dumps({"query": {"pages": pages}}).encode())

@@ -13,7 +13,9 @@ MIB = 1 << 20
 
 
 async def _serper(http: httpx2.AsyncClient, query: str = "bread") -> httpx2.Response:
-    return await http.post("/serper/search", json={"q": query}, headers={"X-API-KEY": key_of("serper")})
+    return await http.post(
+        "/serper/search", json={"q": query}, headers={"X-API-KEY": key_of("serper")}
+    )
 
 
 async def _read(http: httpx2.AsyncClient, most: int) -> tuple[httpx2.Response, int]:
@@ -29,19 +31,33 @@ async def _read(http: httpx2.AsyncClient, most: int) -> tuple[httpx2.Response, i
 
 @pytest.mark.parametrize(
     ("target", "kind"),
-    [("serper", "refusal"), ("serper", "huge"), ("pages", "no_search"), ("openai", "gzip_bomb"), ("pages", "typo")],
+    [
+        ("serper", "refusal"),
+        ("serper", "huge"),
+        ("pages", "no_search"),
+        ("openai", "gzip_bomb"),
+        ("pages", "typo"),
+    ],
 )
-def test_a_fault_that_its_target_cannot_have_is_refused(sandbox: Sandbox, target: str, kind: str) -> None:
+def test_a_fault_that_its_target_cannot_have_is_refused(
+    sandbox: Sandbox, target: str, kind: str
+) -> None:
     with pytest.raises(ValueError, match="choose from"):
         sandbox.fault(target, kind)
     with pytest.raises(TypeError):
         sandbox.fault("serper", "status", colour="red")
 
 
-async def test_a_status_is_worded_as_the_vendor_words_it(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_status_is_worded_as_the_vendor_words_it(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("serper", "status", status=429, retry_after=1.5)
     reply = await _serper(http)
-    assert (reply.status_code, reply.json()["statusCode"], reply.headers["retry-after"]) == (429, 429, "1.5")
+    assert (reply.status_code, reply.json()["statusCode"], reply.headers["retry-after"]) == (
+        429,
+        429,
+        "1.5",
+    )
     sandbox.fault("openai", "status", status=429, reason="insufficient_quota")
     reply = await http.get("/openai/v1/models", headers={"Authorization": f"Bearer {OPENAI_KEY}"})
     assert reply.json()["error"]["code"] == "insufficient_quota"
@@ -49,12 +65,16 @@ async def test_a_status_is_worded_as_the_vendor_words_it(sandbox: Sandbox, http:
     assert (await http.get(PAGE)).status_code == 404
 
 
-async def test_a_fault_ends_after_its_number_of_times(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_fault_ends_after_its_number_of_times(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("serper", "status", times=2)
     assert [(await _serper(http)).status_code for _ in range(3)] == [503, 503, 200]
 
 
-async def test_faults_of_one_target_are_used_up_in_order(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_faults_of_one_target_are_used_up_in_order(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("serper", "status", status=500, times=1)
     sandbox.fault("serper", "garbage", times=1)
     assert (await _serper(http)).status_code == 500
@@ -109,19 +129,25 @@ async def test_a_wait_in_vain_says_what_was_seen(sandbox: Sandbox) -> None:
         await sandbox.wait_for("serper", calls=1, within=0.01)
 
 
-async def test_a_delayed_answer_is_the_right_one(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_delayed_answer_is_the_right_one(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("serper", "delay", seconds=0.01)
     assert (await _serper(http)).json()["organic"]
 
 
-async def test_a_dripping_answer_is_the_right_one_at_last(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_dripping_answer_is_the_right_one_at_last(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("openai", "drip", seconds=0.0)
     reply = await http.get("/openai/v1/models", headers={"Authorization": f"Bearer {OPENAI_KEY}"})
     assert reply.json()["object"] == "list"
     assert sandbox.cancelled("openai") == 0
 
 
-async def test_the_bot_page_of_duckduckgo_has_status_202(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_the_bot_page_of_duckduckgo_has_status_202(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("duckduckgo", "bot")
     sandbox.fault("pages", "bot")
     reply = await http.post("/duckduckgo/html/", data={"q": "bread", "b": ""})
@@ -139,7 +165,9 @@ async def test_a_huge_page_has_no_end(sandbox: Sandbox, http: httpx2.AsyncClient
     await sandbox.wait_for("pages", cancelled=1)
 
 
-async def test_a_gzip_bomb_is_a_thousand_times_larger_inside(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_gzip_bomb_is_a_thousand_times_larger_inside(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("pages", "gzip_bomb")
     async with http.stream("GET", PAGE) as reply:
         packed = bytearray()
@@ -163,7 +191,9 @@ async def test_pages_can_redirect_to_private_addresses_and_in_circles(
         await http.get(PAGE, follow_redirects=True)
 
 
-async def test_a_wrong_length_cuts_the_page_short(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_a_wrong_length_cuts_the_page_short(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("pages", "wrong_length")
     with pytest.raises(httpx2.RemoteProtocolError):
         await http.get(PAGE)
@@ -175,14 +205,18 @@ async def test_an_odd_charset_is_declared(sandbox: Sandbox, http: httpx2.AsyncCl
         assert reply.headers["content-type"] == "text/html; charset=punycode"
 
 
-async def test_many_clients_at_once_are_all_counted(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_many_clients_at_once_are_all_counted(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     sandbox.fault("serper", "status", times=10)
     replies = await asyncio.gather(*(_serper(http) for _ in range(40)))
     assert sum(reply.status_code == 503 for reply in replies) == 10
     assert sandbox.calls("serper") == 40
 
 
-async def test_what_was_asked_can_be_looked_at_afterwards(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_what_was_asked_can_be_looked_at_afterwards(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     await _serper(http, "bread")
     await http.get("/pages/compost?utm_source=x")
     [call] = sandbox.seen("serper")
@@ -191,12 +225,16 @@ async def test_what_was_asked_can_be_looked_at_afterwards(sandbox: Sandbox, http
     assert "bread" not in repr(call)
 
 
-async def test_faults_are_asked_for_and_calls_counted_over_http(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_faults_are_asked_for_and_calls_counted_over_http(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     asked = {"target": "serper", "fault": "status", "status": 500, "times": 1}
     assert (await http.post("/_sandbox/faults", json=asked)).status_code == 204
     assert (await _serper(http)).status_code == 500
     assert (await _serper(http)).status_code == 200
-    assert (await http.get("/_sandbox/calls")).json() == {"serper/search": {"calls": 2, "cancelled": 0}}
+    assert (await http.get("/_sandbox/calls")).json() == {
+        "serper/search": {"calls": 2, "cancelled": 0}
+    }
     await http.post("/_sandbox/faults", json={"target": "serper", "fault": "reset"})
     assert (await http.delete("/_sandbox/faults")).status_code == 204
     assert (await http.delete("/_sandbox/calls")).status_code == 204
@@ -204,8 +242,12 @@ async def test_faults_are_asked_for_and_calls_counted_over_http(sandbox: Sandbox
     assert sandbox.calls("") == 1
 
 
-@pytest.mark.parametrize("asked", [{}, {"target": "serper", "fault": "typo"}, {"fault": "reset"}, [1], {"fault": 1}])
-async def test_an_impossible_fault_is_explained_over_http(http: httpx2.AsyncClient, asked: object) -> None:
+@pytest.mark.parametrize(
+    "asked", [{}, {"target": "serper", "fault": "typo"}, {"fault": "reset"}, [1], {"fault": 1}]
+)
+async def test_an_impossible_fault_is_explained_over_http(
+    http: httpx2.AsyncClient, asked: object
+) -> None:
     reply = await http.post("/_sandbox/faults", json=asked)
     assert reply.status_code == 400
     assert reply.json()["error"]

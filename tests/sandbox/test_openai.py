@@ -24,16 +24,23 @@ SEARCH: dict[str, Any] = {
 
 @pytest.fixture
 async def client(sandbox: Sandbox) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(api_key=OPENAI_KEY, base_url=f"{sandbox.url}/openai/v1", max_retries=0) as sdk:
+    async with openai.AsyncOpenAI(
+        api_key=OPENAI_KEY, base_url=f"{sandbox.url}/openai/v1", max_retries=0
+    ) as sdk:
         yield sdk
 
 
 def _note_and_slice(response: Response) -> list[tuple[Any, str]]:
     content = response.output[-1].content[0]  # type: ignore[union-attr]
-    return [(note, response.output_text[note.start_index : note.end_index]) for note in content.annotations]
+    return [
+        (note, response.output_text[note.start_index : note.end_index])
+        for note in content.annotations
+    ]
 
 
-async def test_an_answer_is_searched_written_and_cited(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
+async def test_an_answer_is_searched_written_and_cited(
+    client: openai.AsyncOpenAI, sandbox: Sandbox
+) -> None:
     response = await client.responses.create(**SEARCH, include=["web_search_call.action.sources"])
     assert response.status == "completed"
     assert "330 metres" in response.output_text
@@ -50,7 +57,9 @@ async def test_an_answer_is_searched_written_and_cited(client: openai.AsyncOpenA
     assert response.tool_usage.web_search.num_requests == 1
 
 
-async def test_a_span_is_exactly_the_link_with_its_parentheses(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
+async def test_a_span_is_exactly_the_link_with_its_parentheses(
+    client: openai.AsyncOpenAI, sandbox: Sandbox
+) -> None:
     for question in (QUESTION, "煎茶のお湯の温度", "LoomDB and SQLite database backup"):
         pairs = _note_and_slice(await client.responses.create(**{**SEARCH, "input": question}))
         assert pairs
@@ -69,7 +78,10 @@ async def test_the_last_user_message_is_the_question(client: openai.AsyncOpenAI)
     messages = [
         {"role": "user", "content": "Tell me about bread."},
         {"role": "assistant", "content": "Gladly."},
-        {"role": "user", "content": [{"type": "input_text", "text": f"Be brief.\nQuestion: {QUESTION}"}]},
+        {
+            "role": "user",
+            "content": [{"type": "input_text", "text": f"Be brief.\nQuestion: {QUESTION}"}],
+        },
     ]
     response = await client.responses.create(**{**SEARCH, "input": messages})
     assert response.output[1].action.query == QUESTION  # type: ignore[union-attr]
@@ -96,7 +108,9 @@ async def test_a_form_costs_the_citations(client: openai.AsyncOpenAI) -> None:
 
 
 @pytest.mark.parametrize("effort", ["low", "medium"])
-async def test_six_hundred_tokens_are_eaten_by_reasoning(client: openai.AsyncOpenAI, effort: str) -> None:
+async def test_six_hundred_tokens_are_eaten_by_reasoning(
+    client: openai.AsyncOpenAI, effort: str
+) -> None:
     asked = {**SEARCH, "max_output_tokens": 600, "reasoning": {"effort": effort}}
     response = await client.responses.create(**asked)
     assert response.status == "incomplete"
@@ -108,19 +122,61 @@ async def test_six_hundred_tokens_are_eaten_by_reasoning(client: openai.AsyncOpe
 
 
 REFUSALS: list[tuple[dict[str, Any], int, str | None, str | None, str]] = [
-    ({"temperature": 0}, 400, "temperature", None, "Unsupported parameter: 'temperature' is not supported with this"),
+    (
+        {"temperature": 0},
+        400,
+        "temperature",
+        None,
+        "Unsupported parameter: 'temperature' is not supported with this",
+    ),
     ({"top_p": 0.5}, 400, "top_p", None, "Unsupported parameter: 'top_p'"),
-    ({"reasoning": {"effort": "minimal"}}, 400, "tools", None, "cannot be used with reasoning.effort 'minimal'"),
-    ({"reasoning": {"effort": "none"}}, 400, "reasoning.effort", "unsupported_value", "'none' is not supported"),
-    ({"max_output_tokens": 10}, 400, "max_output_tokens", "integer_below_min_value", ">= 16, but got 10 instead."),
+    (
+        {"reasoning": {"effort": "minimal"}},
+        400,
+        "tools",
+        None,
+        "cannot be used with reasoning.effort 'minimal'",
+    ),
+    (
+        {"reasoning": {"effort": "none"}},
+        400,
+        "reasoning.effort",
+        "unsupported_value",
+        "'none' is not supported",
+    ),
+    (
+        {"max_output_tokens": 10},
+        400,
+        "max_output_tokens",
+        "integer_below_min_value",
+        ">= 16, but got 10 instead.",
+    ),
     ({"max_output_tokens": "10"}, 400, "max_output_tokens", "invalid_type", "Invalid type"),
-    ({"text": {"format": {"type": "json_object"}}}, 400, "tools", None, "Web Search cannot be used with JSON mode."),
+    (
+        {"text": {"format": {"type": "json_object"}}},
+        400,
+        "tools",
+        None,
+        "Web Search cannot be used with JSON mode.",
+    ),
     ({"colour": 1}, 400, "colour", "unknown_parameter", "Unknown parameter: 'colour'."),
     ({"model": "gpt-9"}, 404, None, "model_not_found", "The model `gpt-9` does not exist"),
     ({"model": None}, 400, "model", "missing_required_parameter", "'model'"),
     ({"input": None}, 400, "input", "missing_required_parameter", "'input'"),
-    ({"include": ["everything"]}, 400, "include[0]", "invalid_value", "Invalid value: 'everything'"),
-    ({"tool_choice": {"type": "web_search_preview"}}, 400, "tool_choice", None, "not found in 'tools' parameter."),
+    (
+        {"include": ["everything"]},
+        400,
+        "include[0]",
+        "invalid_value",
+        "Invalid value: 'everything'",
+    ),
+    (
+        {"tool_choice": {"type": "web_search_preview"}},
+        400,
+        "tool_choice",
+        None,
+        "not found in 'tools' parameter.",
+    ),
     (
         {"tools": [{"type": "web_search", "search_context_size": "huge"}]},
         400,
@@ -138,9 +194,16 @@ REFUSALS: list[tuple[dict[str, Any], int, str | None, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "status", "param", "code", "words"), REFUSALS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("change", "status", "param", "code", "words"), REFUSALS, ids=lambda value: str(value)[:40]
+)
 async def test_what_openai_refuses_is_refused_in_its_words(
-    http: httpx2.AsyncClient, change: dict[str, Any], status: int, param: str | None, code: str | None, words: str
+    http: httpx2.AsyncClient,
+    change: dict[str, Any],
+    status: int,
+    param: str | None,
+    code: str | None,
+    words: str,
 ) -> None:
     headers = {"Authorization": f"Bearer {OPENAI_KEY}"}
     reply = await http.post("/openai/v1/responses", json={**SEARCH, **change}, headers=headers)
@@ -153,7 +216,9 @@ async def test_what_openai_refuses_is_refused_in_its_words(
 async def test_a_body_that_is_not_json_is_refused(http: httpx2.AsyncClient) -> None:
     headers = {"Authorization": f"Bearer {OPENAI_KEY}"}
     for body in (b"{", b"[]"):
-        assert (await http.post("/openai/v1/responses", content=body, headers=headers)).status_code == 400
+        assert (
+            await http.post("/openai/v1/responses", content=body, headers=headers)
+        ).status_code == 400
 
 
 async def test_a_wrong_key_is_refused_and_masked(http: httpx2.AsyncClient) -> None:
@@ -185,7 +250,12 @@ async def test_models_carry_the_date_of_their_end(client: openai.AsyncOpenAI) ->
     ],
 )
 async def test_a_status_fault_has_the_body_that_openai_sends(
-    client: openai.AsyncOpenAI, sandbox: Sandbox, status: int, reason: str | None, kind: str, code: str | None
+    client: openai.AsyncOpenAI,
+    sandbox: Sandbox,
+    status: int,
+    reason: str | None,
+    kind: str,
+    code: str | None,
 ) -> None:
     sandbox.fault("openai/v1/responses", "status", status=status, reason=reason)
     with pytest.raises(openai.APIStatusError) as caught:
@@ -194,11 +264,15 @@ async def test_a_status_fault_has_the_body_that_openai_sends(
     assert (error.status_code, error.type, error.code) == (status, kind, code)
 
 
-async def test_one_model_can_be_gone_while_the_next_one_works(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
+async def test_one_model_can_be_gone_while_the_next_one_works(
+    client: openai.AsyncOpenAI, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=404, reason="model_not_found", when="gpt-5-nano")
     with pytest.raises(openai.NotFoundError):
         await client.responses.create(**SEARCH)
-    assert (await client.responses.create(**{**SEARCH, "model": "gpt-6-luna"})).status == "completed"
+    assert (
+        await client.responses.create(**{**SEARCH, "model": "gpt-6-luna"})
+    ).status == "completed"
 
 
 async def test_a_failed_response_is_http_200(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
@@ -211,12 +285,16 @@ async def test_a_failed_response_is_http_200(client: openai.AsyncOpenAI, sandbox
 
 
 @pytest.mark.parametrize("kind", ["delay", "drip"])
-async def test_a_slow_answer_is_a_whole_one(client: openai.AsyncOpenAI, sandbox: Sandbox, kind: str) -> None:
+async def test_a_slow_answer_is_a_whole_one(
+    client: openai.AsyncOpenAI, sandbox: Sandbox, kind: str
+) -> None:
     sandbox.fault("openai", kind, seconds=0.0)
     assert "330 metres" in (await client.responses.create(**SEARCH)).output_text
 
 
-async def test_faults_within_a_completed_response(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
+async def test_faults_within_a_completed_response(
+    client: openai.AsyncOpenAI, sandbox: Sandbox
+) -> None:
     async def ask(kind: str) -> Response:
         sandbox.clear_faults()
         sandbox.fault("openai", kind)
@@ -237,22 +315,33 @@ async def test_faults_within_a_completed_response(client: openai.AsyncOpenAI, sa
     assert "\ue200cite\ue202turn0search0\ue201" in raw.output_text
 
 
-async def test_spans_can_be_shifted_or_counted_in_utf16(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
+async def test_spans_can_be_shifted_or_counted_in_utf16(
+    client: openai.AsyncOpenAI, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "shifted_spans", times=1)
     sandbox.fault("openai", "utf16_spans", times=1)
-    assert all(not text.startswith("([") for _, text in _note_and_slice(await client.responses.create(**SEARCH)))
+    assert all(
+        not text.startswith("([")
+        for _, text in _note_and_slice(await client.responses.create(**SEARCH))
+    )
     response = await client.responses.create(**SEARCH)
     units = response.output_text.encode("utf-16-le")
     for note, text in _note_and_slice(response):
         assert not text.startswith("([")
-        assert units[2 * note.start_index : 2 * note.end_index].decode("utf-16-le").endswith(f"({note.url}))")
+        assert (
+            units[2 * note.start_index : 2 * note.end_index]
+            .decode("utf-16-le")
+            .endswith(f"({note.url}))")
+        )
 
 
 HEADERS = {"Authorization": f"Bearer {OPENAI_KEY}"}
 
 
 async def _embed(client: openai.AsyncOpenAI, *texts: str, **options: Any) -> list[list[float]]:
-    reply = await client.embeddings.create(model="text-embedding-3-small", input=list(texts), **options)
+    reply = await client.embeddings.create(
+        model="text-embedding-3-small", input=list(texts), **options
+    )
     return [item.embedding for item in reply.data]
 
 
@@ -262,7 +351,10 @@ def _likeness(left: list[float], right: list[float]) -> float:
 
 async def test_base64_and_plain_numbers_are_the_same_vectors(client: openai.AsyncOpenAI) -> None:
     """The SDK asks for base64 unless told otherwise."""
-    [packed], [plain] = await _embed(client, "bread"), await _embed(client, "bread", encoding_format="float")
+    [packed], [plain] = (
+        await _embed(client, "bread"),
+        await _embed(client, "bread", encoding_format="float"),
+    )
     assert packed == pytest.approx(plain)
     assert len(packed) == 1536
     assert math.hypot(*packed) == pytest.approx(1, abs=1e-5)
@@ -273,7 +365,9 @@ def test_a_vector_is_the_same_in_every_process_and_on_every_day() -> None:
 
 
 async def test_texts_that_share_words_are_near_each_other(client: openai.AsyncOpenAI) -> None:
-    near, same, far = await _embed(client, "baking sourdough bread", "bake a sourdough bread", "rook endgame in chess")
+    near, same, far = await _embed(
+        client, "baking sourdough bread", "bake a sourdough bread", "rook endgame in chess"
+    )
     assert _likeness(near, same) > 0.9
     assert _likeness(near, far) < 0.3
 
@@ -293,8 +387,18 @@ async def test_a_vector_can_be_shorter_and_an_old_models_cannot(client: openai.A
         ({"input": []}, 400, None, "'$.input' is invalid."),
         ({"input": ["a", ""]}, 400, None, "'$.input' is invalid."),
         ({"input": ["a"] * 2049}, 400, None, "2048"),
-        ({"input": "a" * 40_000}, 400, None, "Invalid 'input[0]': maximum input length is 8192 tokens."),
-        ({"input": ["a" * 32_000] * 38}, 400, "max_tokens_per_request", "max 300000 tokens per request"),
+        (
+            {"input": "a" * 40_000},
+            400,
+            None,
+            "Invalid 'input[0]': maximum input length is 8192 tokens.",
+        ),
+        (
+            {"input": ["a" * 32_000] * 38},
+            400,
+            "max_tokens_per_request",
+            "max 300000 tokens per request",
+        ),
         ({"input": "a", "model": "gpt-9"}, 404, "model_not_found", "gpt-9"),
         ({"input": "a", "model": "gpt-6-luna"}, 400, "model_not_supported", "embeddings"),
     ],

@@ -43,10 +43,17 @@ def test_stopping_what_never_ran_is_no_error() -> None:
 
 
 async def test_a_clock_moves_what_is_fresh() -> None:
-    async with Sandbox(clock=lambda: datetime(2025, 2, 12, tzinfo=UTC)) as own, httpx2.AsyncClient() as http:
+    async with (
+        Sandbox(clock=lambda: datetime(2025, 2, 12, tzinfo=UTC)) as own,
+        httpx2.AsyncClient() as http,
+    ):
         asked = {"q": "balanced espresso", "tbs": "qdr:w"}
-        reply = await http.post(f"{own.url}/serper/search", json=asked, headers={"X-API-KEY": key_of("serper")})
-    assert "How to pull a balanced espresso at home" in [hit["title"] for hit in reply.json()["organic"]]
+        reply = await http.post(
+            f"{own.url}/serper/search", json=asked, headers={"X-API-KEY": key_of("serper")}
+        )
+    assert "How to pull a balanced espresso at home" in [
+        hit["title"] for hit in reply.json()["organic"]
+    ]
 
 
 async def test_serving_gives_its_address_and_runs_while_the_context_is_open() -> None:
@@ -60,11 +67,15 @@ async def test_serving_gives_its_address_and_runs_while_the_context_is_open() ->
 async def test_the_app_can_be_mounted_without_a_socket() -> None:
     transport = httpx2.ASGITransport(app=create_app())
     async with httpx2.AsyncClient(transport=transport, base_url="http://sandbox") as http:
-        reply = await http.post("/serper/search", json={"q": "compost"}, headers={"X-API-KEY": key_of("serper")})
+        reply = await http.post(
+            "/serper/search", json={"q": "compost"}, headers={"X-API-KEY": key_of("serper")}
+        )
     assert reply.json()["organic"][0]["link"] == "http://sandbox/pages/compost"
 
 
-def test_the_environment_holds_settings_that_exist_and_configures_every_vendor(sandbox: Sandbox) -> None:
+def test_the_environment_holds_settings_that_exist_and_configures_every_vendor(
+    sandbox: Sandbox,
+) -> None:
     flags = sandbox.flags()
     assert set(flags) <= set(Settings.model_fields)
     settings = load_settings(**flags)
@@ -84,7 +95,9 @@ def test_the_developers_settings_do_not_reach_a_test() -> None:
 
 def test_importing_the_package_loads_no_web_framework() -> None:
     heavy = "{'uvicorn', 'starlette', 'httpx2', 'openai', 'pydantic'}"
-    code = f"import sys, websearch_gateway.sandbox.server; print(sorted({heavy} & set(sys.modules)))"
+    code = (
+        f"import sys, websearch_gateway.sandbox.server; print(sorted({heavy} & set(sys.modules)))"
+    )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

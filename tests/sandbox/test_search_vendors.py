@@ -28,19 +28,26 @@ QUERY = "water harbour coffee time"
 HOSTS = [f"host{number}.example" for number in range(1_201)]
 
 
-async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any) -> httpx2.Response:
+async def ask(
+    http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
+) -> httpx2.Response:
     key = key or key_of(vendor)
     headers = {"Authorization": f"Bearer {key}", "X-API-Key": key, "X-Subscription-Token": key}
     if vendor == "google":
         asked = {"key": key, "cx": GOOGLE_ENGINE, **asked}
     given = {"params": asked} if vendor in BY_GET else {"json": asked}
-    return await http.request("GET" if vendor in BY_GET else "POST", PATHS[vendor], headers=headers, **given)
+    return await http.request(
+        "GET" if vendor in BY_GET else "POST", PATHS[vendor], headers=headers, **given
+    )
 
 
 @pytest.mark.parametrize(
     ("vendor", "status", "asked"),
     [
-        *(("serper", 400, {"q": "x"} | wrong) for wrong in ({"q": " "}, {"num": 0}, {"num": 101}, {"page": 0})),
+        *(
+            ("serper", 400, {"q": "x"} | wrong)
+            for wrong in ({"q": " "}, {"num": 0}, {"num": 101}, {"page": 0})
+        ),
         ("tavily", 422, {}),
         *(
             ("tavily", 400, {"query": "x"} | wrong)
@@ -132,7 +139,13 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
         ("searxng", 403, {"q": "x", "format": "csv"}),
         *(
             ("searxng", 400, {"q": "x", "format": "json"} | wrong)
-            for wrong in ({"q": " "}, {"pageno": "0"}, {"pageno": "x"}, {"safesearch": "3"}, {"time_range": "dog"})
+            for wrong in (
+                {"q": " "},
+                {"pageno": "0"},
+                {"pageno": "x"},
+                {"safesearch": "3"},
+                {"time_range": "dog"},
+            )
         ),
     ],
 )
@@ -185,7 +198,12 @@ async def test_a_wrong_key_is_refused_in_the_vendors_words(
     ],
 )
 async def test_a_spent_limit_has_the_status_and_the_words_of_the_vendor(
-    sandbox: Sandbox, http: httpx2.AsyncClient, vendor: str, status: int, reason: str | None, words: str
+    sandbox: Sandbox,
+    http: httpx2.AsyncClient,
+    vendor: str,
+    status: int,
+    reason: str | None,
+    words: str,
 ) -> None:
     sandbox.fault(vendor, "status", status=status, reason=reason)
     reply = await http.get(PATHS.get(vendor, "/duckduckgo/html/"))
@@ -193,7 +211,9 @@ async def test_a_spent_limit_has_the_status_and_the_words_of_the_vendor(
     assert words in reply.text
 
 
-async def test_a_result_has_its_date_and_its_text_as_the_vendor_writes_them(http: httpx2.AsyncClient) -> None:
+async def test_a_result_has_its_date_and_its_text_as_the_vendor_writes_them(
+    http: httpx2.AsyncClient,
+) -> None:
     bread = {"q": "sourdough bread", "query": "sourdough bread"}
     serper = (await ask(http, "serper", **bread, num=20)).json()
     assert (serper["organic"][0]["date"], serper["credits"]) == ("Oct 14, 2023", 2)
@@ -201,9 +221,14 @@ async def test_a_result_has_its_date_and_its_text_as_the_vendor_writes_them(http
     assert "<strong>bread</strong>" in brave["description"]
     assert (brave["page_age"], brave["age"]) == ("2023-10-14T00:00:00", "October 14, 2023")
     assert len(brave["extra_snippets"]) == 3
-    tavily = (await ask(http, "tavily", **bread, include_answer=True, include_raw_content=True)).json()
+    tavily = (
+        await ask(http, "tavily", **bread, include_answer=True, include_raw_content=True)
+    ).json()
     assert "sourdough" in tavily["answer"]
-    assert (tavily["results"][0]["score"], "500 grams" in tavily["results"][0]["raw_content"]) == (1, True)
+    assert (tavily["results"][0]["score"], "500 grams" in tavily["results"][0]["raw_content"]) == (
+        1,
+        True,
+    )
     google = (await ask(http, "google", **bread)).json()["items"][0]
     assert google["pagemap"]["metatags"][0]["article:published_time"].startswith("2023-10-14")
     exa = {"contents": {"text": {"maxCharacters": 40}}}
@@ -211,10 +236,15 @@ async def test_a_result_has_its_date_and_its_text_as_the_vendor_writes_them(http
     assert "text" not in (await ask(http, "exa", **bread)).json()["results"][0]
     read = {"limit": 2, "scrapeOptions": {"formats": ["markdown"]}}
     firecrawl = (await ask(http, "firecrawl", query="water time", **read)).json()
-    assert (len(firecrawl["data"]["web"][0]["markdown"]) > 500, firecrawl["creditsUsed"]) == (True, 4)
+    assert (len(firecrawl["data"]["web"][0]["markdown"]) > 500, firecrawl["creditsUsed"]) == (
+        True,
+        4,
+    )
 
 
-async def test_firecrawl_counts_ten_results_at_a_time_and_takes_every_source(http: httpx2.AsyncClient) -> None:
+async def test_firecrawl_counts_ten_results_at_a_time_and_takes_every_source(
+    http: httpx2.AsyncClient,
+) -> None:
     asked = {"query": QUERY, "limit": 15, "sources": [{"type": "web"}, {"type": "images"}]}
     reply = (await ask(http, "firecrawl", **asked)).json()
     assert (len(reply["data"]["web"]), reply["data"]["images"], reply["creditsUsed"]) == (15, [], 4)
@@ -228,15 +258,22 @@ async def test_perplexity_takes_several_queries(http: httpx2.AsyncClient) -> Non
 async def test_firecrawl_takes_hours_and_ranges_of_days(http: httpx2.AsyncClient) -> None:
     ranges = {"qdr:h": 0, "cdr:1,cd_min:02/01/2025,cd_max:02/11/2025": 1}
     for tbs, count in ranges.items():
-        assert len((await ask(http, "firecrawl", query="espresso", tbs=tbs)).json()["data"]["web"]) == count
+        assert (
+            len((await ask(http, "firecrawl", query="espresso", tbs=tbs)).json()["data"]["web"])
+            == count
+        )
 
 
 async def test_the_next_page_is_announced_and_another_one(http: httpx2.AsyncClient) -> None:
-    pages = [(await ask(http, "brave", q=QUERY, count="5", offset=str(page))).json() for page in (0, 1)]
+    pages = [
+        (await ask(http, "brave", q=QUERY, count="5", offset=str(page))).json() for page in (0, 1)
+    ]
     assert pages[0]["query"]["more_results_available"] is True
     first, second = ({hit["url"] for hit in page["web"]["results"]} for page in pages)
     assert (len(first), len(second), first & second) == (5, 5, set())
-    start = (await ask(http, "google", q=QUERY, num="5")).json()["queries"]["nextPage"][0]["startIndex"]
+    start = (await ask(http, "google", q=QUERY, num="5")).json()["queries"]["nextPage"][0][
+        "startIndex"
+    ]
     assert start == 6
     last = (await ask(http, "google", q=QUERY, start="90")).json()
     assert ("items" in last, "nextPage" in last["queries"]) == (False, False)
@@ -246,11 +283,27 @@ async def test_a_period_and_domains_are_kept(http: httpx2.AsyncClient) -> None:
     spring = {"start_date": "2025-02-01", "end_date": "2025-03-01"}
     found = (await ask(http, "tavily", query="espresso", **spring)).json()["results"]
     assert [hit["title"] for hit in found] == ["How to pull a balanced espresso at home"]
-    ranged = (await ask(http, "brave", q="espresso", freshness="2025-02-01to2025-02-11")).json()["web"]["results"]
+    ranged = (await ask(http, "brave", q="espresso", freshness="2025-02-01to2025-02-11")).json()[
+        "web"
+    ]["results"]
     assert [hit["title"] for hit in ranged] == ["How to pull a balanced espresso at home"]
     for domain, some in (("127.0.0.1", True), ("example.com", False)):
-        assert bool((await ask(http, "tavily", query="bread", include_domains=[domain])).json()["results"]) is some
-        assert bool((await ask(http, "tavily", query="bread", exclude_domains=[domain])).json()["results"]) is not some
+        assert (
+            bool(
+                (await ask(http, "tavily", query="bread", include_domains=[domain])).json()[
+                    "results"
+                ]
+            )
+            is some
+        )
+        assert (
+            bool(
+                (await ask(http, "tavily", query="bread", exclude_domains=[domain])).json()[
+                    "results"
+                ]
+            )
+            is not some
+        )
         sites = (await ask(http, "serper", q=f"bread site:{domain}")).json()["organic"]
         assert bool(sites) is some
 
@@ -262,10 +315,14 @@ async def test_duckduckgo_takes_only_what_a_person_would_send(http: httpx2.Async
     page = (await http.post("/duckduckgo/html/", data={"q": QUERY})).text
     assert "duckduckgo.com/y.js?ad_domain" in page
     assert 0 < page.count('class="result__a" href="//duckduckgo.com/l/?uddg=') < 10
-    assert "No results found." in (await http.get("/duckduckgo/html/", params={"q": "zyzzyva"})).text
+    assert (
+        "No results found." in (await http.get("/duckduckgo/html/", params={"q": "zyzzyva"})).text
+    )
 
 
-async def test_a_searxng_answers_with_a_page_unless_json_is_asked_for(http: httpx2.AsyncClient) -> None:
+async def test_a_searxng_answers_with_a_page_unless_json_is_asked_for(
+    http: httpx2.AsyncClient,
+) -> None:
     page = await http.get("/searxng/search", params={"q": "bread"})
     assert page.headers["content-type"].startswith("text/html")
     assert "sourdough-bread" in page.text

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.small_web import Page, best_sentences, library, render, search, split_sentences, terms
+from websearch_gateway.sandbox.small_web import (
+    Page,
+    best_sentences,
+    library,
+    render,
+    search,
+    split_sentences,
+    terms,
+)
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PAGES = list(library().values())
@@ -35,7 +43,14 @@ def test_every_link_between_pages_leads_somewhere(page: Page) -> None:
 
 def test_a_rendered_page_has_what_real_pages_have_around_their_text() -> None:
     html = render(library()["loomdb-pricing"], NOW)
-    for part in ("<nav>", "<article>", "<h1>LoomDB Cloud pricing</h1>", "<table>", "<footer>", '<html lang="en">'):
+    for part in (
+        "<nav>",
+        "<article>",
+        "<h1>LoomDB Cloud pricing</h1>",
+        "<table>",
+        "<footer>",
+        '<html lang="en">',
+    ):
         assert part in html
     assert "2026-08-01" in html
 
@@ -83,7 +98,10 @@ async def test_the_small_web_has_the_kinds_of_pages_that_every_reader_meets(
 
 async def test_redirects_end_at_a_page(http: httpx2.AsyncClient) -> None:
     reply = await http.get("/pages/special/moved-twice", follow_redirects=True)
-    assert [str(hop.url.path) for hop in reply.history] == ["/pages/special/moved-twice", "/pages/special/moved"]
+    assert [str(hop.url.path) for hop in reply.history] == [
+        "/pages/special/moved-twice",
+        "/pages/special/moved",
+    ]
     assert "18 grams" in reply.text
 
 
@@ -91,7 +109,9 @@ async def test_the_long_page_is_longer_than_any_sensible_answer(http: httpx2.Asy
     assert len((await http.get("/pages/special/long")).text) > 2_000_000
 
 
-async def test_the_site_map_names_every_page_with_its_full_address(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+async def test_the_site_map_names_every_page_with_its_full_address(
+    sandbox: Sandbox, http: httpx2.AsyncClient
+) -> None:
     text = (await http.get("/sitemap.xml")).text
     assert all(f"<loc>{sandbox.url}/pages/{slug}</loc>" in text for slug in library())
 
@@ -133,7 +153,10 @@ def test_freshness_leaves_out_what_is_older_and_what_has_no_date() -> None:
 
 def test_a_language_is_strict_and_a_region_only_moves_pages() -> None:
     assert _slugs("Suppe Kartoffeln tortilla", language="de") == ["kartoffelsuppe"]
-    plain, spanish = search("patatas Kartoffeln", NOW), search("patatas Kartoffeln", NOW, region="ES")
+    plain, spanish = (
+        search("patatas Kartoffeln", NOW),
+        search("patatas Kartoffeln", NOW, region="ES"),
+    )
     assert {match.page.slug for match in plain} == {match.page.slug for match in spanish}
     assert spanish[0].page.region == "ES"
     assert search("patatas Kartoffeln", NOW, region="DE")[0].page.region == "DE"
@@ -160,5 +183,7 @@ def test_the_sentence_with_the_telling_word_is_chosen() -> None:
 def test_any_query_gets_the_same_well_formed_answer_twice(query: str) -> None:
     found = search(query, NOW)
     assert found == search(query, NOW)
-    assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
+    assert [match.score for match in found] == sorted(
+        (match.score for match in found), reverse=True
+    )
     assert all(match.snippet and match.score > 0 for match in found)

@@ -48,24 +48,36 @@ class CountingProxy:
         async with self._one_at_a_time:
             if self.aborts:
                 self.aborts -= 1
-                await context.abort(grpc.StatusCode.ABORTED, "Too much contention on these documents.")
+                await context.abort(
+                    grpc.StatusCode.ABORTED, "Too much contention on these documents."
+                )
             try:
-                reply = await self._channel.unary_unary("/google.firestore.v1.Firestore/Commit")(request)
+                reply = await self._channel.unary_unary("/google.firestore.v1.Firestore/Commit")(
+                    request
+                )
             except grpc.aio.AioRpcError as error:
                 await context.abort(error.code(), error.details())
-            return await self._forward(CommitRequest.deserialize(request), CommitResponse.deserialize(reply))
+            return await self._forward(
+                CommitRequest.deserialize(request), CommitResponse.deserialize(reply)
+            )
 
     async def _forward(self, request: CommitRequest, reply: CommitResponse) -> bytes:
         for write, result in zip(request.writes, reply.write_results, strict=True):
             if not write.update_transforms:
                 continue
-            read = BatchGetDocumentsRequest(database=request.database, documents=[write.update.name])
+            read = BatchGetDocumentsRequest(
+                database=request.database, documents=[write.update.name]
+            )
             stream = self._channel.unary_stream(READ)(BatchGetDocumentsRequest.serialize(read))
             (found,) = [BatchGetDocumentsResponse.deserialize(message) async for message in stream]
-            result.transform_results = [found.found.fields[change.field_path] for change in write.update_transforms]
+            result.transform_results = [
+                found.found.fields[change.field_path] for change in write.update_transforms
+            ]
         return CommitResponse.serialize(reply)
 
-    async def passed_on(self, method: str, request: bytes, context: grpc.aio.ServicerContext) -> None:
+    async def passed_on(
+        self, method: str, request: bytes, context: grpc.aio.ServicerContext
+    ) -> None:
         async for message in self._channel.unary_stream(method)(request):
             await context.write(message)
 

@@ -48,7 +48,15 @@ class TestValues:
 
     @pytest.mark.parametrize(
         "value",
-        [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(900_000), b"long answer " * 100_000],
+        [
+            b"",
+            b"\0",
+            bytes(range(256)),
+            b"12",
+            "ü".encode(),
+            os.urandom(900_000),
+            b"long answer " * 100_000,
+        ],
         ids=len,
     )
     async def test_any_bytes_come_back_unchanged(self, state, value):
@@ -196,7 +204,9 @@ class TestScan:
 
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(present=st.sets(keys, max_size=12), prefix=keys)
-    async def test_a_scan_gives_the_same_as_a_filter_and_sort_in_python(self, state, present, prefix):
+    async def test_a_scan_gives_the_same_as_a_filter_and_sort_in_python(
+        self, state, present, prefix
+    ):
         async for key, _ in state.scan(""):
             await state.delete(key)
         for key in present:
@@ -239,7 +249,13 @@ class TestClose:
 
     async def test_every_verb_is_refused_afterwards(self, state):
         await state.close()
-        for verb in (state.get("k"), state.put("k", b"v"), state.delete("k"), state.add("k"), scanned(state, "")):
+        for verb in (
+            state.get("k"),
+            state.put("k", b"v"),
+            state.delete("k"),
+            state.add("k"),
+            scanned(state, ""),
+        ):
             with pytest.raises(StateUnavailable):
                 await verb
 

@@ -42,7 +42,10 @@ async def library(emulator):
 
 
 async def documents(library, collection):
-    return {document.id: document.to_dict() async for document in library.collection(collection).stream()}
+    return {
+        document.id: document.to_dict()
+        async for document in library.collection(collection).stream()
+    }
 
 
 class TestCountersOfTheRealService:
@@ -56,19 +59,25 @@ class TestCountersOfTheRealService:
 
     async def test_a_hundred_additions_at_once_are_a_handful_of_requests(self, proxy, prefix):
         state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
-        assert sorted(await asyncio.gather(*(state.add("n/1") for _ in range(100)))) == list(range(1, 101))
+        assert sorted(await asyncio.gather(*(state.add("n/1") for _ in range(100)))) == list(
+            range(1, 101)
+        )
         assert proxy.calls["Commit"] <= 5
         await state.close()
 
     @pytest.mark.parametrize("before", ["nothing", "expired counter", "value"])
     async def test_no_addition_of_four_instances_is_lost(self, proxy, prefix, clock, before):
-        states = [FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE) for _ in range(4)]
+        states = [
+            FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE) for _ in range(4)
+        ]
         if before == "expired counter":
             await states[0].add("n/1", 1_000, ttl=5)
             clock.now += 5
         elif before == "value":
             await states[0].put("n/1", b"1000")
-        counts = await asyncio.gather(*(state.add("n/1", ttl=60) for _ in range(25) for state in states))
+        counts = await asyncio.gather(
+            *(state.add("n/1", ttl=60) for _ in range(25) for state in states)
+        )
         assert sorted(counts) == list(range(1, 101))
         assert await states[0].get("n/1") == b"100"
         clock.now += 60
@@ -113,18 +122,26 @@ async def test_a_scan_unpacks_one_large_value_at_a_time(firestore_state):
 
 
 class TestCollections:
-    async def test_each_kind_has_its_own_collection_and_odd_keys_share_one(self, firestore_state, library, prefix):
+    async def test_each_kind_has_its_own_collection_and_odd_keys_share_one(
+        self, firestore_state, library, prefix
+    ):
         for key in ("cache/exact/1", "limit/2", "plain", "Odd kind/3", "9/4"):
             await firestore_state.put(key, b"v")
-        sizes = {kind: len(await documents(library, f"{prefix}_{kind}")) for kind in ("cache", "limit", "other")}
+        sizes = {
+            kind: len(await documents(library, f"{prefix}_{kind}"))
+            for kind in ("cache", "limit", "other")
+        }
         assert sizes == {"cache": 1, "limit": 1, "other": 3}
 
-    async def test_every_document_expires_by_the_field_of_the_policy(self, firestore_state, library, prefix, clock):
+    async def test_every_document_expires_by_the_field_of_the_policy(
+        self, firestore_state, library, prefix, clock
+    ):
         await firestore_state.put("k/value", b"v", ttl=10)
         await firestore_state.add("k/counter", ttl=10)
         await firestore_state.add("k/counter", ttl=10)
         moments = [
-            document["expiresAt"].timestamp() for document in (await documents(library, f"{prefix}_other")).values()
+            document["expiresAt"].timestamp()
+            for document in (await documents(library, f"{prefix}_other")).values()
         ]
         assert moments == [clock.now + 10] * 2
 
@@ -155,7 +172,11 @@ class TestTrouble:
             own.process.send_signal(signal.SIGSTOP)
             with pytest.raises(StateUnavailable, match="did not answer within"):
                 await state.get("k/secret")
-            for verb in (state.add("k/secret"), state.put("k/secret", b"w"), state.delete("k/secret")):
+            for verb in (
+                state.add("k/secret"),
+                state.put("k/secret", b"w"),
+                state.delete("k/secret"),
+            ):
                 with pytest.raises(StateUnavailable, match="a moment ago") as caught:
                     await verb
                 assert "secret" not in str(caught.value)
@@ -164,11 +185,15 @@ class TestTrouble:
             assert await state.get("k/secret") == b"v"
             await state.close()
 
-    async def test_an_absent_server_is_unavailable_and_the_error_does_not_quote_it(self, monkeypatch, prefix):
+    async def test_an_absent_server_is_unavailable_and_the_error_does_not_quote_it(
+        self, monkeypatch, prefix
+    ):
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", "127.0.0.1:1")
         state = FirestoreState(PROJECT, prefix)
         for verb in (state.get("k/secret"), state.add("k/secret"), anext(state.scan("k/secret"))):
-            with pytest.raises(StateUnavailable, match=r"Firestore cannot be used \(ServiceUnavailable\)\.$"):
+            with pytest.raises(
+                StateUnavailable, match=r"Firestore cannot be used \(ServiceUnavailable\)\.$"
+            ):
                 await verb
         await state.close()
 
@@ -194,7 +219,11 @@ class TestTrouble:
 def kinds_in_use():
     """The first parts of the keys that the packages above the state use."""
     package = ROOT / "src" / "websearch_gateway"
-    rooms = [path for room in ("pipeline", "cache", "upstream") for path in (package / room).rglob("*.py")]
+    rooms = [
+        path
+        for room in ("pipeline", "cache", "upstream")
+        for path in (package / room).rglob("*.py")
+    ]
     for path in (package / "admin.py", *rooms):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
@@ -206,14 +235,19 @@ def test_every_kind_has_its_ttl_policy():
     """A kind that is not in the file stays in the database for ever. `NOT_KINDS` are other texts with a slash."""
     overrides = json.loads((ROOT / "firestore.indexes.json").read_text())["fieldOverrides"]
     ttl = {
-        policy["collectionGroup"] for policy in overrides if policy.get("ttl") and policy["fieldPath"] == "expiresAt"
+        policy["collectionGroup"]
+        for policy in overrides
+        if policy.get("ttl") and policy["fieldPath"] == "expiresAt"
     }
     assert {*kinds_in_use()} - NOT_KINDS == set(KINDS)
     assert ttl == {f"{DEFAULT_PREFIX}_{kind}" for kind in (*KINDS, OTHER)}
 
 
 async def test_a_named_database_is_another_one(emulator, prefix):
-    default, named = (open_state(f"firestore://demo-gateway/{prefix}{query}") for query in ("", "?database=websearch"))
+    default, named = (
+        open_state(f"firestore://demo-gateway/{prefix}{query}")
+        for query in ("", "?database=websearch")
+    )
     await named.put("k", b"v")
     assert await named.get("k") == b"v"
     assert (await named._opened())._database == "websearch"

@@ -24,7 +24,11 @@ async def test_the_least_recently_used_entries_are_evicted_before_the_limit_is_e
         assert await state.get("page/used") == RECORD
     usage = await state.usage()
     assert (usage.most_bytes, usage.evictions > 300) == (MOST_BYTES, True)
-    assert [await state.get(key) is not None for key in ("page/0", "page/499", "rule/kept")] == [False, True, True]
+    assert [await state.get(key) is not None for key in ("page/0", "page/499", "rule/kept")] == [
+        False,
+        True,
+        True,
+    ]
     assert await state.get("count/calls") == b"7"
 
 
@@ -76,5 +80,9 @@ async def test_entries_that_change_are_found_in_order() -> None:
             await state.delete(key)
             kept.discard(key)
         if random.random() < 0.3:
-            assert [found async for found, _ in state.scan(key[:3])] == sorted(k for k in kept if k.startswith(key[:3]))
-            assert [one.key async for one in state.entries("k/", key)] == sorted(k for k in kept if k > key)
+            assert [found async for found, _ in state.scan(key[:3])] == sorted(
+                k for k in kept if k.startswith(key[:3])
+            )
+            assert [one.key async for one in state.entries("k/", key)] == sorted(
+                k for k in kept if k > key
+            )

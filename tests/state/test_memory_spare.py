@@ -67,7 +67,9 @@ async def returned(state: SpareState, clock: Clock) -> None:
     await nothing_else()
 
 
-async def test_counters_go_on_from_where_the_file_has_them(state: SpareState, disk: Disk, clock: Clock) -> None:
+async def test_counters_go_on_from_where_the_file_has_them(
+    state: SpareState, disk: Disk, clock: Clock
+) -> None:
     await state.add("limit/me", 7, ttl=60)
     await outage(state, disk)
     counts = await asyncio.gather(*(state.add("limit/me", ttl=60) for _ in range(20)))
@@ -147,7 +149,11 @@ async def test_the_file_gets_what_it_missed_and_nothing_twice(
     clock.now += 2 * RETRY_SECONDS
     await returned(state, clock)
     assert state.problem is None
-    assert [await file.get(key) for key in ("ledger/total", "ledger/new", "limit/end")] == [b"8", b"2", b"2"]
+    assert [await file.get(key) for key in ("ledger/total", "ledger/new", "limit/end")] == [
+        b"8",
+        b"2",
+        b"2",
+    ]
     assert [await file.get(key) for key in ("limit/old", "cache/answer")] == [None, None]
     assert await state.add("ledger/total") == 9
 
@@ -198,7 +204,9 @@ async def test_it_is_tried_ever_more_rarely(state: SpareState, disk: Disk, clock
     assert tasks == [1, 2], "the second try begins after twice the time"
 
 
-async def test_one_warning_says_what_is_lost_and_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_one_warning_says_what_is_lost_and_what_to_do(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "file").touch()
     state = SpareState(SqliteState(tmp_path / "file" / "state.db"))
     await asyncio.gather(*(state.add("n") for _ in range(50)))
@@ -207,11 +215,16 @@ async def test_one_warning_says_what_is_lost_and_what_to_do(tmp_path: Path, capl
     await state.close()
     (told,) = (record.getMessage() for record in caplog.records)
     assert told == str(state.problem)
-    assert all(word in told for word in ("Costs, limits and the cache", "lost when it ends", "DATA_DIR", "memory://"))
+    assert all(
+        word in told
+        for word in ("Costs, limits and the cache", "lost when it ends", "DATA_DIR", "memory://")
+    )
     assert str(tmp_path) not in told
 
 
-async def test_a_lock_of_another_process_is_not_taken_for_an_outage(state: SpareState, tmp_path: Path) -> None:
+async def test_a_lock_of_another_process_is_not_taken_for_an_outage(
+    state: SpareState, tmp_path: Path
+) -> None:
     locked = SpareState(SqliteState(tmp_path / "state.db", timeout_seconds=0.01))
     await state.add("n")
     await state._file._read("BEGIN EXCLUSIVE", {})

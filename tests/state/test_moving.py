@@ -6,7 +6,9 @@ from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.opening import open_state
 
 
-async def test_a_tour_through_all_backends_changes_nothing(sqlite_url, postgresql_url, firestore_url, tmp_path):
+async def test_a_tour_through_all_backends_changes_nothing(
+    sqlite_url, postgresql_url, firestore_url, tmp_path
+):
     state = MemoryState()
     await state.put("cache/exact/a", bytes(range(256)), ttl=600)
     await state.put("page/b", b"x" * 800_000)

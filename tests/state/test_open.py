@@ -55,7 +55,8 @@ async def test_a_scheme_chooses_the_backend_and_connects_nowhere(url, backend):
 
 
 @pytest.mark.parametrize(
-    ("url", "extra"), [("firestore://project/prefix", "firestore"), ("postgresql://u:hunter2@h/d", "postgres")]
+    ("url", "extra"),
+    [("firestore://project/prefix", "firestore"), ("postgresql://u:hunter2@h/d", "postgres")],
 )
 @pytest.mark.parametrize("missing", [lambda name: None, _no_parent])
 def test_a_missing_extra_is_named_with_its_command(monkeypatch, url, extra, missing):

@@ -16,20 +16,30 @@ QUESTIONS = ["How tall is the Eiffel Tower?", "What is the speed of light in a v
 
 
 @pytest.mark.parametrize("place", ["file/state.db", "folder", "/proc/nobody/state.db"])
-async def test_a_search_works_and_pays_where_nothing_can_be_written(place, sandbox, tmp_path, caplog):
+async def test_a_search_works_and_pays_where_nothing_can_be_written(
+    place, sandbox, tmp_path, caplog
+):
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    settings = load_settings(**sandbox.flags(), state_url=f"sqlite:///{tmp_path / place}", daily_budget_usd=0.08)
+    settings = load_settings(
+        **sandbox.flags(), state_url=f"sqlite:///{tmp_path / place}", daily_budget_usd=0.08
+    )
     async with open_gateway(settings) as gateway:
-        answers = [await gateway.search(SearchRequest(question)) for question in (*QUESTIONS, QUESTIONS[0])]
+        answers = [
+            await gateway.search(SearchRequest(question)) for question in (*QUESTIONS, QUESTIONS[0])
+        ]
         spent = (await gateway.operations.server_stats()).days[0].usd
         checks = {check.name: check for check in (await gateway.doctor.examine()).checks}
         cached = await gateway.cache.stats()
     assert answers[0].provider == "gpt-5-nano-web-search"
-    assert answers[1].fallback.reason.startswith("BUDGET: DAILY_BUDGET_USD"), "the budget holds in memory"
+    assert answers[1].fallback.reason.startswith("BUDGET: DAILY_BUDGET_USD"), (
+        "the budget holds in memory"
+    )
     assert answers[2].cache == "exact"
     assert spent == pytest.approx(sum(answer.cost_usd for answer in answers))
-    (told,) = (record.getMessage() for record in caplog.records if "budget_" not in record.getMessage())
+    (told,) = (
+        record.getMessage() for record in caplog.records if "budget_" not in record.getMessage()
+    )
     assert all(told in answer.warnings for answer in answers)
     assert told == f"{checks['state'].finding} {checks['state'].remedy}"
     assert checks["state"].status == "warn"
@@ -90,18 +100,29 @@ def absent_firestore(_, monkeypatch):
     [locked_file, silent_postgresql, absent_postgresql, silent_firestore, absent_firestore],
     ids=lambda outage: outage.__name__,
 )
-async def test_a_search_works_without_its_state(outage, request, sandbox, tmp_path, monkeypatch, caplog):
+async def test_a_search_works_without_its_state(
+    outage, request, sandbox, tmp_path, monkeypatch, caplog
+):
     if outage is silent_postgresql:
         request.getfixturevalue("postgresql_server")  # skips the test without a server
     if outage is silent_firestore:
         request.getfixturevalue("emulator")
     with outage(tmp_path, monkeypatch) as url:
-        async with open_gateway(load_settings(**sandbox.flags(), state_url=url, rate_limit="20/minute")) as gateway:
+        async with open_gateway(
+            load_settings(**sandbox.flags(), state_url=url, rate_limit="20/minute")
+        ) as gateway:
             answers = [await gateway.search(SearchRequest(question)) for question in QUESTIONS]
             again = await gateway.search(SearchRequest(QUESTIONS[0]))
     assert all(answer.citations and answer.cache == "miss" for answer in answers)
     assert again.cache == "exact"
-    told = [record.getMessage().partition(":")[0] for record in caplog.records if record.levelname == "WARNING"]
-    assert {"Answers are cached in this process only", "Rate limits are counted in this process only"} <= set(told)
+    told = [
+        record.getMessage().partition(":")[0]
+        for record in caplog.records
+        if record.levelname == "WARNING"
+    ]
+    assert {
+        "Answers are cached in this process only",
+        "Rate limits are counted in this process only",
+    } <= set(told)
     assert len(set(told)) == len(told)
     assert "hunter2" not in caplog.text

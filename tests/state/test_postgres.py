@@ -29,22 +29,30 @@ async def state(database, postgresql_server):
 
 
 class TestVersions:
-    async def test_concurrent_processes_without_a_table_create_one(self, database, postgresql_server):
+    async def test_concurrent_processes_without_a_table_create_one(
+        self, database, postgresql_server
+    ):
         states = [PostgresState(postgresql_server.url, timeout_seconds=20) for _ in range(6)]
         counts = await asyncio.gather(*(state.add("n") for state in states))
         assert sorted(counts) == [1, 2, 3, 4, 5, 6]
-        versions = database.execute("SELECT version FROM websearch_state_version ORDER BY version").fetchall()
+        versions = database.execute(
+            "SELECT version FROM websearch_state_version ORDER BY version"
+        ).fetchall()
         assert versions == [(number,) for number in range(1, len(MIGRATIONS) + 1)]
         await asyncio.gather(*(state.close() for state in states))
 
     @pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
-    async def test_a_table_of_any_older_version_is_brought_up_to_date(self, database, state, version):
+    async def test_a_table_of_any_older_version_is_brought_up_to_date(
+        self, database, state, version
+    ):
         database.execute("CREATE TABLE websearch_state_version (version integer NOT NULL)")
         for number, statement in enumerate(MIGRATIONS[:version], 1):
             database.execute(statement)
             database.execute("INSERT INTO websearch_state_version VALUES (%s)", [number])
         assert await state.add("n") == 1
-        assert database.execute("SELECT max(version) FROM websearch_state_version").fetchone() == (len(MIGRATIONS),)
+        assert database.execute("SELECT max(version) FROM websearch_state_version").fetchone() == (
+            len(MIGRATIONS),
+        )
 
     async def test_a_table_of_a_newer_version_is_not_changed(self, database, state):
         database.execute("CREATE TABLE websearch_state_version (version integer NOT NULL)")

@@ -19,10 +19,15 @@ class Postbox(RemoteState):
     backend = "Postbox"
 
     def __init__(
-        self, timeout_seconds: float = 20, cooldown_seconds: float = 600, opening_seconds: float = 0.0
+        self,
+        timeout_seconds: float = 20,
+        cooldown_seconds: float = 600,
+        opening_seconds: float = 0.0,
     ) -> None:
         super().__init__(
-            timeout_seconds=timeout_seconds, cooldown_seconds=cooldown_seconds, opening_seconds=opening_seconds
+            timeout_seconds=timeout_seconds,
+            cooldown_seconds=cooldown_seconds,
+            opening_seconds=opening_seconds,
         )
         self.value = 0
         self.sent: list[tuple[int, float | None]] = []
@@ -141,7 +146,9 @@ async def test_each_caller_gets_the_value_of_a_sequential_increment(amounts):
     waiting = [asyncio.create_task(additions.add("n", amount, None)) for amount in amounts]
     await asyncio.sleep(0)
     additions.line.set()
-    assert await asyncio.gather(*waiting) == [sum(amounts[: end + 1]) for end in range(len(amounts))]
+    assert await asyncio.gather(*waiting) == [
+        sum(amounts[: end + 1]) for end in range(len(amounts))
+    ]
     assert len(additions.sent) <= 2
 
 

@@ -32,7 +32,9 @@ class Instance:
 
 
 @pytest.fixture
-async def instances(shared_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Instance, Instance]]:
+async def instances(
+    shared_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Instance, Instance]]:
     """Two instances on one state. On a busy machine each of them may be slow."""
     wait_for_state(monkeypatch, PATIENCE)
     clock = Clock(datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp())
@@ -42,7 +44,9 @@ async def instances(shared_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
     await there.state.close()
 
 
-async def test_an_instance_finds_the_answers_of_another_at_once(instances: tuple[Instance, Instance]) -> None:
+async def test_an_instance_finds_the_answers_of_another_at_once(
+    instances: tuple[Instance, Instance],
+) -> None:
     here, there = instances
     assert await here.cache.get(AGAIN, ME) is None
     await there.cache.put(ASKED, ME, ANSWER)

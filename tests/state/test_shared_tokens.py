@@ -20,10 +20,16 @@ async def test_another_process_knows_of_each_change_within_five_seconds(state, c
     old, _ = await admin.create("ann@example.org", ["search", "ops"], limits, lifetime=86_400.0)
     clock.now += 4.5
     found = await server.find(old)
-    assert (found.name, found.scopes, found.limits) == ("ann@example.org", {"search", "ops"}, limits)
+    assert (found.name, found.scopes, found.limits) == (
+        "ann@example.org",
+        {"search", "ops"},
+        limits,
+    )
     new, _ = await admin.rotate("ann@example.org", overlap=600.0)
     clock.now += 4.5
-    assert [token.name for token in (await server.find(old), await server.find(new))] == ["ann@example.org"] * 2
+    assert [token.name for token in (await server.find(old), await server.find(new))] == [
+        "ann@example.org"
+    ] * 2
     assert await admin.revoke("ann@example.org") == 2
     clock.now += 4.5
     assert [await server.find(old), await server.find(new)] == [None, None]

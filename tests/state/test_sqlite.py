@@ -37,11 +37,15 @@ def other_process(path):
 
 def test_no_acknowledged_write_is_lost_when_a_process_is_killed():
     """`python tools/crash.py 300` tests the same for longer."""
-    done = subprocess.run([sys.executable, CRASH, "9"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, CRASH, "9"], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     toll = json.loads(done.stdout)
     assert toll.pop("kills") == 9
     assert toll.pop("acknowledged") > 100
-    assert toll == dict.fromkeys(["lost_values", "lost_additions", "surplus_additions", "damaged"], 0)
+    assert toll == dict.fromkeys(
+        ["lost_values", "lost_additions", "surplus_additions", "damaged"], 0
+    )
 
 
 async def test_only_the_owner_may_read_the_file_and_its_folder(tmp_path):
@@ -86,7 +90,9 @@ async def test_closing_ends_the_thread(path):
 
 
 class TestLocks:
-    async def test_a_lock_that_outlasts_the_timeout_raises_unavailable_and_later_calls_work(self, path, request):
+    async def test_a_lock_that_outlasts_the_timeout_raises_unavailable_and_later_calls_work(
+        self, path, request
+    ):
         state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=0)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
@@ -105,7 +111,9 @@ class TestLocks:
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
         other_process.execute("BEGIN IMMEDIATE")
-        outcomes = await asyncio.gather(*(state.add("n") for _ in range(100)), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(state.add("n") for _ in range(100)), return_exceptions=True
+        )
         assert {type(outcome) for outcome in outcomes} == {StateUnavailable}
         other_process.execute("ROLLBACK")
         with pytest.raises(StateUnavailable, match="locked"):
@@ -257,7 +265,9 @@ class TestTrouble:
         state = SqliteState(path)
         await state.add("n")
         amounts = [1] * 30 + [2**70] + [1] * 30
-        outcomes = await asyncio.gather(*(state.add("n", amount) for amount in amounts), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(state.add("n", amount) for amount in amounts), return_exceptions=True
+        )
         assert [type(outcome) for outcome in outcomes].count(OverflowError) == 1
         assert await state.get("n") == b"61"
         await state.close()
@@ -265,7 +275,9 @@ class TestTrouble:
 
 class TestVersions:
     @pytest.mark.parametrize("version", range(len(MIGRATIONS)))
-    async def test_a_file_of_any_older_version_is_brought_up_to_date(self, path, other_process, version):
+    async def test_a_file_of_any_older_version_is_brought_up_to_date(
+        self, path, other_process, version
+    ):
         for statement in MIGRATIONS[:version]:
             other_process.execute(statement)
         other_process.execute(f"PRAGMA user_version = {version}")
@@ -318,7 +330,9 @@ async def test_the_file_never_exceeds_its_limit_and_the_least_recently_used_entr
     ]  # fmt: skip
 
 
-async def test_many_concurrent_writes_stay_below_the_limit_too(state: SqliteState, bounded_path: Path) -> None:
+async def test_many_concurrent_writes_stay_below_the_limit_too(
+    state: SqliteState, bounded_path: Path
+) -> None:
     await asyncio.gather(*(state.put(f"cache/{number}", RECORD, 600) for number in range(300)))
     assert (await state.usage()).bytes <= MOST_BYTES
 
@@ -330,7 +344,10 @@ async def test_counters_and_other_kinds_are_kept(state: SqliteState) -> None:
     for number in range(200):
         await state.put(f"page/{number}", RECORD, 600)
     assert await state.get("docs/page") == RECORD
-    assert (await state.get("cache/epoch"), await state.get("ledger/2026-11-21/total")) == (b"1", b"5")
+    assert (await state.get("cache/epoch"), await state.get("ledger/2026-11-21/total")) == (
+        b"1",
+        b"5",
+    )
 
 
 async def test_a_value_that_would_evict_much_of_the_cache_is_not_stored(state: SqliteState) -> None:

@@ -34,5 +34,7 @@ def test_a_module_without_a_test_of_its_own_is_covered_by_those_of_its_folder() 
 
 
 def test_what_tests_share_is_covered_by_the_tests_of_its_folder() -> None:
-    assert "tests/entrypoints/http/test_server.py" in list(covering("tests/entrypoints/http/conftest.py"))
+    assert "tests/entrypoints/http/test_server.py" in list(
+        covering("tests/entrypoints/http/conftest.py")
+    )
     assert list(covering("tests/conftest.py")) == []

@@ -31,4 +31,6 @@ def test_the_readme_shows_the_picture_that_the_tool_draws() -> None:
     drawn = TOOL["PICTURE"].read_text()
     assert "@font-face" not in drawn
     assert re.search(r"Eiffel.{0,6}Tower", drawn)
-    assert re.search(r"OpenAI.{0,6}is.{0,6}down", drawn), "the second panel, which the README's text names"
+    assert re.search(r"OpenAI.{0,6}is.{0,6}down", drawn), (
+        "the second panel, which the README's text names"
+    )

@@ -15,14 +15,22 @@ COMMIT, DIGEST = "0123456789" * 4, "sha256:" + "ab" * 32
 def test_actions_name_the_commit_of_their_version_and_can_be_pinned_again() -> None:
     text = "      - uses: actions/checkout@v6\n      - uses: a/b/c@v1.2.3\n"
     pinned = pinned_actions(text, lambda name, version: COMMIT)
-    assert pinned == f"      - uses: actions/checkout@{COMMIT} # v6\n      - uses: a/b/c@{COMMIT} # v1.2.3\n"
-    assert pinned_actions(pinned, lambda name, version: COMMIT[::-1]) == pinned.replace(COMMIT, COMMIT[::-1])
+    assert (
+        pinned
+        == f"      - uses: actions/checkout@{COMMIT} # v6\n      - uses: a/b/c@{COMMIT} # v1.2.3\n"
+    )
+    assert pinned_actions(pinned, lambda name, version: COMMIT[::-1]) == pinned.replace(
+        COMMIT, COMMIT[::-1]
+    )
 
 
 def test_images_name_their_digest_and_can_be_pinned_again() -> None:
     text = "FROM python:3.11-slim AS build\n    image: docker.io/x/y:1.2\n"
     pinned = pinned_images(text, lambda name, version: DIGEST)
-    assert pinned == f"FROM python:3.11-slim@{DIGEST} AS build\n    image: docker.io/x/y:1.2@{DIGEST}\n"
+    assert (
+        pinned
+        == f"FROM python:3.11-slim@{DIGEST} AS build\n    image: docker.io/x/y:1.2@{DIGEST}\n"
+    )
     assert pinned_images(pinned, lambda name, version: DIGEST) == pinned
 
 
@@ -38,7 +46,10 @@ def test_the_commit_of_a_tag_is_that_of_the_repository(tmp_path: Path) -> None:
     def git(*command: str) -> str:
         named = ("-c", "user.name=x", "-c", "user.email=x@x.example")
         return subprocess.run(
-            ["git", *named, "-C", str(tmp_path), *command], check=True, capture_output=True, text=True
+            ["git", *named, "-C", str(tmp_path), *command],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout.strip()
 
     git("init", "-q")
@@ -61,12 +72,16 @@ def test_a_job_that_may_publish_does_nothing_else_and_runs_nothing_that_it_downl
     for path in WORKFLOWS:
         for name, job in yaml.safe_load(path.read_text())["jobs"].items():
             allowed = job.get("permissions", {})
-            if not ({"id-token", "contents"} & {one for one, how in allowed.items() if how == "write"}):
+            if not (
+                {"id-token", "contents"} & {one for one, how in allowed.items() if how == "write"}
+            ):
                 continue
             assert "actions/checkout" not in str(job), name
             for step in job["steps"]:
                 uses = step.get("uses", "pypa/gh-action-pypi-publish@")
-                assert uses.startswith(("actions/download-artifact@", "pypa/gh-action-pypi-publish@")), name
+                assert uses.startswith(
+                    ("actions/download-artifact@", "pypa/gh-action-pypi-publish@")
+                ), name
                 assert step.get("run", "gh release create").startswith("gh release create"), name
             assert len(job["steps"]) == 2
 

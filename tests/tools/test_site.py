@@ -14,9 +14,21 @@ ROOT = Path(__file__).parents[2]
 
 
 def built(config: Path, to: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config), "--site-dir", str(to)]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--config-file",
+        str(config),
+        "--site-dir",
+        str(to),
+    ]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=PATIENCE)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, timeout=PATIENCE
+    )
 
 
 def test_the_site_is_built_without_a_warning_and_starts_with_the_readme(tmp_path: Path) -> None:
@@ -28,16 +40,23 @@ def test_the_site_is_built_without_a_warning_and_starts_with_the_readme(tmp_path
     pages = {path.parent.name for path in tmp_path.glob("*/index.html")}
     assert pages >= {path.stem for path in (ROOT / "docs").glob("*.md")}
     for page in tmp_path.glob("**/index.html"):
-        assert re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', page.read_text()) == [], page
+        assert (
+            re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', page.read_text()) == []
+        ), page
 
 
-def test_a_link_to_nowhere_or_a_document_outside_of_the_menu_stops_the_build(tmp_path: Path) -> None:
+def test_a_link_to_nowhere_or_a_document_outside_of_the_menu_stops_the_build(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("# Start\n\n[gone](gone.md)\n")
     (tmp_path / "docs" / "hidden.md").write_text("# Hidden\n\n[no such place](index.md#nowhere)\n")
     (tmp_path / "README.md").write_text("# Start\n")
     whole = (ROOT / "mkdocs.yml").read_text()
-    own = re.sub(r"(?s)^nav:.*|^hooks:[^\n]*\n", "", whole, flags=re.MULTILINE) + "nav:\n  - index.md\n"
+    own = (
+        re.sub(r"(?s)^nav:.*|^hooks:[^\n]*\n", "", whole, flags=re.MULTILINE)
+        + "nav:\n  - index.md\n"
+    )
     (tmp_path / "mkdocs.yml").write_text(own)
     result = built(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert result.returncode != 0

@@ -73,7 +73,16 @@ async def test_only_the_secret_finds_its_token(admin: ApiTokens, server: ApiToke
     found = await server.find(secret)
     assert found == made
     assert (found.name, found.scopes, found.limits) == ("ann", {"search", "read"}, limits)
-    for wrong in (new_secret(), secret[:-1], f"{secret} ", secret.upper(), digest(secret), "", "wsg_", "x" * 99_999):
+    for wrong in (
+        new_secret(),
+        secret[:-1],
+        f"{secret} ",
+        secret.upper(),
+        digest(secret),
+        "",
+        "wsg_",
+        "x" * 99_999,
+    ):
         assert await server.find(wrong) is None
 
 
@@ -110,7 +119,9 @@ async def test_a_token_that_nobody_made_costs_the_state_nothing(
     assert state.verbs == before
     clock.now += FRESH_SECONDS
     await asyncio.gather(*(server.find(new_secret()) for _ in range(500)))
-    assert state.verbs - before == Counter(get=1)  # one look for all, and no scan where nothing has changed
+    assert state.verbs - before == Counter(
+        get=1
+    )  # one look for all, and no scan where nothing has changed
 
 
 async def test_entries_are_read_again_after_a_while_even_if_no_change_was_counted(
@@ -124,7 +135,9 @@ async def test_entries_are_read_again_after_a_while_even_if_no_change_was_counte
     assert await server.find(secret) is None
 
 
-async def test_a_rotated_token_stays_valid_for_the_overlap(admin: ApiTokens, server: ApiTokens, clock: Clock) -> None:
+async def test_a_rotated_token_stays_valid_for_the_overlap(
+    admin: ApiTokens, server: ApiTokens, clock: Clock
+) -> None:
     limits = CallerLimits("5/minute", None)
     old, _ = await admin.create("ann", ["read"], limits, lifetime=1_000.0)
     clock.now += 500
@@ -137,7 +150,9 @@ async def test_a_rotated_token_stays_valid_for_the_overlap(admin: ApiTokens, ser
     assert [token is not None and not server.has_expired(token) for token in both] == [False, True]
 
 
-async def test_an_overlap_never_prolongs_a_token(admin: ApiTokens, server: ApiTokens, clock: Clock) -> None:
+async def test_an_overlap_never_prolongs_a_token(
+    admin: ApiTokens, server: ApiTokens, clock: Clock
+) -> None:
     old, _ = await admin.create("ann", ["read"], NO_LIMITS, lifetime=10.0)
     await admin.rotate("ann", overlap=60.0)
     clock.now += 11
@@ -146,23 +161,33 @@ async def test_an_overlap_never_prolongs_a_token(admin: ApiTokens, server: ApiTo
     assert server.has_expired(found)
 
 
-async def test_rotations_at_once_leave_both_new_tokens_valid(admin: ApiTokens, server: ApiTokens) -> None:
+async def test_rotations_at_once_leave_both_new_tokens_valid(
+    admin: ApiTokens, server: ApiTokens
+) -> None:
     await admin.create("ann", ["read"], NO_LIMITS)
     made = await asyncio.gather(admin.rotate("ann", 60.0), admin.rotate("ann", 60.0))
     assert all([await server.find(secret) for secret, _ in made])
 
 
-async def test_revoking_a_name_deletes_all_its_tokens_and_no_others(admin: ApiTokens, server: ApiTokens) -> None:
+async def test_revoking_a_name_deletes_all_its_tokens_and_no_others(
+    admin: ApiTokens, server: ApiTokens
+) -> None:
     old, _ = await admin.create("ann", ["read"], NO_LIMITS)
     new, _ = await admin.rotate("ann", 60.0)
     other, _ = await admin.create("ann.2", ["read"], NO_LIMITS)
     assert await admin.revoke("ann") == 2
-    assert [await server.find(secret) is not None for secret in (old, new, other)] == [False, False, True]
+    assert [await server.find(secret) is not None for secret in (old, new, other)] == [
+        False,
+        False,
+        True,
+    ]
     with pytest.raises(SearchValidationError, match="no token"):
         await admin.revoke("ann")
 
 
-async def test_an_expired_token_is_listed_for_a_month_and_its_name_is_free(admin: ApiTokens, clock: Clock) -> None:
+async def test_an_expired_token_is_listed_for_a_month_and_its_name_is_free(
+    admin: ApiTokens, clock: Clock
+) -> None:
     await admin.create("ann", ["read"], NO_LIMITS, lifetime=10.0)
     clock.now += KEPT_SECONDS
     assert [token.has_expired(clock.now) for token in await admin.all()] == [True]
@@ -194,7 +219,9 @@ async def test_an_impossible_token_is_not_made(
 
 
 @pytest.mark.parametrize("name", ["nobody", "", "../x", "x" * 500])
-async def test_a_name_that_nobody_has_is_neither_rotated_nor_revoked(admin: ApiTokens, name: str) -> None:
+async def test_a_name_that_nobody_has_is_neither_rotated_nor_revoked(
+    admin: ApiTokens, name: str
+) -> None:
     for change in (admin.revoke(name), admin.rotate(name, 1.0)):
         with pytest.raises(SearchValidationError, match="no token"):
             await change
@@ -238,7 +265,14 @@ class TestWhileTheStateFails:
 
 @pytest.mark.parametrize(
     "value",
-    [b"", b"[]", b"{}", b'{"scopes": 7}', b"\xff", b'{"scopes": ["read"], "rate_limit": "many", "daily_usd": null}'],
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"scopes": 7}',
+        b"\xff",
+        b'{"scopes": ["read"], "rate_limit": "many", "daily_usd": null}',
+    ],
 )
 async def test_an_entry_of_others_counts_for_nothing(
     admin: ApiTokens, server: ApiTokens, state: WatchedState, value: bytes
@@ -251,7 +285,9 @@ async def test_an_entry_of_others_counts_for_nothing(
     assert await server.find(secret) is not None
 
 
-async def test_a_state_in_memory_is_no_place_for_a_token(admin: ApiTokens, state: WatchedState) -> None:
+async def test_a_state_in_memory_is_no_place_for_a_token(
+    admin: ApiTokens, state: WatchedState
+) -> None:
     state.problem = "The file cannot be written."  # type: ignore[assignment]
     with pytest.raises(StateUnavailable, match="cannot be written"):
         await admin.create("ann", ["search"], NO_LIMITS)

@@ -28,11 +28,15 @@ async def test_the_result_of_the_state_is_passed_on() -> None:
     assert await BestEffort("Lost")(works, "otherwise") == "value"
 
 
-async def test_a_failure_gives_the_default_and_each_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_gives_the_default_and_each_outage_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     attempt = BestEffort("Answers are lost")
     for use in (fails, fails, works, fails):
         assert await attempt(use, "otherwise") == ("value" if use is works else "otherwise")
-    assert [record.getMessage() for record in caplog.records] == ["Answers are lost: The state is gone."] * 2
+    assert [record.getMessage() for record in caplog.records] == [
+        "Answers are lost: The state is gone."
+    ] * 2
 
 
 async def test_a_slow_call_is_cancelled_in_time() -> None:

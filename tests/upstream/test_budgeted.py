@@ -104,7 +104,9 @@ async def test_a_call_costs_its_bill_however_it_ends(
     assert (await ledger.day()).usd == pytest.approx(usd)
 
 
-async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledger(ledger: Ledger) -> None:
+async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledger(
+    ledger: Ledger,
+) -> None:
     asked = asyncio.Event()
 
     async def hang(call: Call) -> Answer:
@@ -118,7 +120,9 @@ async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledge
         return sourced("brave-raw-search")
 
     call = asking()
-    engine = FallbackEngine([Ranked(paid(ledger, hang))], Engine(raw, "raw-search"), hedge_seconds=0)
+    engine = FallbackEngine(
+        [Ranked(paid(ledger, hang))], Engine(raw, "raw-search"), hedge_seconds=0
+    )
     await engine.ask(call)
     assert call.bill.usd == pytest.approx(LIKELY + 0.005)
     assert (await ledger.day()).usd_by_upstream == {"openai": pytest.approx(LIKELY)}
@@ -137,14 +141,19 @@ async def test_what_an_engine_searches_with_counts_once_in_the_ledger(ledger: Le
     """The searcher behind an engine pays for itself, under its own name."""
 
     async def searches(call: Call) -> Answer:
-        await Layered(Engine(answers, "serper"), (partial(ledger.pay, "serper", lambda _: MOST),)).ask(call)
+        await Layered(
+            Engine(answers, "serper"), (partial(ledger.pay, "serper", lambda _: MOST),)
+        ).ask(call)
         call.bill.book(0.001)
         return sourced("llm")
 
     call = asking()
     await paid(ledger, searches).ask(call)
     assert call.bill.usd == pytest.approx(BILL + 0.001)
-    assert (await ledger.day()).usd_by_upstream == {"serper": pytest.approx(BILL), "openai": pytest.approx(0.001)}
+    assert (await ledger.day()).usd_by_upstream == {
+        "serper": pytest.approx(BILL),
+        "openai": pytest.approx(0.001),
+    }
 
 
 async def test_a_part_of_a_bill_counts_in_the_whole_at_once() -> None:
@@ -163,7 +172,10 @@ TEXT = "a" * 3_000  # a thousand tokens
 
 
 def vectors(request: httpx2.Request) -> httpx2.Response:
-    rows = [{"index": place, "embedding": [1.0, 0.0]} for place, _ in enumerate(json.loads(request.content)["input"])]
+    rows = [
+        {"index": place, "embedding": [1.0, 0.0]}
+        for place, _ in enumerate(json.loads(request.content)["input"])
+    ]
     return httpx2.Response(200, content=json.dumps({"data": rows}).encode())
 
 
@@ -199,7 +211,9 @@ async def test_a_spent_budget_stops_the_embedder_and_nothing_else() -> None:
 async def test_a_failure_costs_nothing() -> None:
     ledger = Ledger(MemoryState(), daily_usd=1.0)
     with pytest.raises(SearchProviderError):
-        await BudgetedEmbedder(served(lambda _: httpx2.Response(503)), ledger, 20.0).embed([TEXT], "document")
+        await BudgetedEmbedder(served(lambda _: httpx2.Response(503)), ledger, 20.0).embed(
+            [TEXT], "document"
+        )
     assert (await ledger.day()).usd_by_upstream == {}
 
 
@@ -209,11 +223,15 @@ async def test_requests_before_the_one_that_fails_are_paid() -> None:
 
     ledger = Ledger(MemoryState(), daily_usd=1.0)
     with pytest.raises(SearchProviderError):
-        await BudgetedEmbedder(served(serve), ledger, 1.0).embed([*[TEXT] * EMBEDDED_AT_ONCE, "later"], "document")
+        await BudgetedEmbedder(served(serve), ledger, 1.0).embed(
+            [*[TEXT] * EMBEDDED_AT_ONCE, "later"], "document"
+        )
     assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(0.032)}
 
 
-async def test_a_reply_that_breaks_off_is_paid_beside_that_of_the_retry_and_a_refused_request_is_not() -> None:
+async def test_a_reply_that_breaks_off_is_paid_beside_that_of_the_retry_and_a_refused_request_is_not() -> (
+    None
+):
     replies = [httpx2.Response(500), None, None, httpx2.Response(429)]
 
     def serve(request: httpx2.Request) -> httpx2.Response:
@@ -233,7 +251,9 @@ async def test_a_reply_that_breaks_off_is_paid_beside_that_of_the_retry_and_a_re
 async def test_an_embedder_that_never_got_the_texts_costs_nothing(deaf_port: int) -> None:
     ledger = Ledger(MemoryState(), daily_usd=1.0)
     async with create_client() as client:
-        remote = OpenAICompatibleEmbedder(f"http://127.0.0.1:{deaf_port}", client, Retry(), timeout_seconds=0.1)
+        remote = OpenAICompatibleEmbedder(
+            f"http://127.0.0.1:{deaf_port}", client, Retry(), timeout_seconds=0.1
+        )
         with pytest.raises(SearchTimeoutError):
             await BudgetedEmbedder(remote, ledger, 20.0).embed([TEXT], "document")
     assert (await ledger.day()).usd_by_upstream == {}
@@ -248,7 +268,9 @@ async def test_texts_that_were_sent_are_paid_although_nobody_waits_for_their_vec
         raise AssertionError
 
     ledger = Ledger(MemoryState(), daily_usd=1.0)
-    task = asyncio.create_task(BudgetedEmbedder(served(hang), ledger, 20.0).embed([TEXT], "document"))
+    task = asyncio.create_task(
+        BudgetedEmbedder(served(hang), ledger, 20.0).embed([TEXT], "document")
+    )
     await asked.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -262,7 +284,10 @@ async def test_texts_that_were_sent_are_paid_although_nobody_waits_for_their_vec
         ({"embedding_server_url": "http://localhost:11434/v1"}, 0.0),
         ({"embedding_server_url": "https://api.openai.com/v1"}, 0.02),
         (
-            {"embedding_server_url": "https://api.openai.com/v1", "embedding_model_name": "text-embedding-3-large"},
+            {
+                "embedding_server_url": "https://api.openai.com/v1",
+                "embedding_model_name": "text-embedding-3-large",
+            },
             0.13,
         ),
         ({"embedding_server_url": "https://vectors.example/v1", "prices": "embedding:0.5"}, 0.5),

@@ -36,7 +36,12 @@ def record(*latencies: float) -> UpstreamHealth:
 
 def test_quantiles_are_recorded_latencies() -> None:
     health = record(*(n / 100 for n in range(100, 0, -1)))
-    assert (health.quantile(0.0), health.quantile(0.5), health.quantile(0.95), health.quantile(1.0)) == (
+    assert (
+        health.quantile(0.0),
+        health.quantile(0.5),
+        health.quantile(0.95),
+        health.quantile(1.0),
+    ) == (
         0.01,
         0.5,
         0.95,
@@ -61,7 +66,9 @@ def test_only_recent_latencies_count() -> None:
 
 
 @given(st.lists(st.floats(0, 60), min_size=1, max_size=300), st.floats(0, 1))
-def test_a_quantile_lies_between_the_extremes_and_grows_with_its_part(latencies: list[float], part: float) -> None:
+def test_a_quantile_lies_between_the_extremes_and_grows_with_its_part(
+    latencies: list[float], part: float
+) -> None:
     health = record(*latencies)
     recent = latencies[-WINDOW:]
     value = health.quantile(part)
@@ -141,7 +148,9 @@ def test_each_bucket_counts_the_durations_up_to_its_bound(durations: list[float]
     for seconds in durations:
         histogram.observe(seconds)
     shown = histogram.distribution()
-    assert list(shown.counts) == [sum(seconds <= bound for seconds in durations) for bound in (*BOUNDS, float("inf"))]
+    assert list(shown.counts) == [
+        sum(seconds <= bound for seconds in durations) for bound in (*BOUNDS, float("inf"))
+    ]
     assert shown.seconds == sum(durations)
 
 

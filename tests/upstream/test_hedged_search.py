@@ -97,7 +97,9 @@ async def test_an_upstream_at_its_usual_speed_is_called_alone() -> None:
 
 
 @in_virtual_time
-async def test_a_slow_upstream_is_joined_after_its_p95_and_cancelled_when_the_next_answers_first() -> None:
+async def test_a_slow_upstream_is_joined_after_its_p95_and_cancelled_when_the_next_answers_first() -> (
+    None
+):
     first, second = Vendor("first", 4.0), Vendor("second")
     both = pool(first, second)
     results = await both.search()
@@ -108,7 +110,9 @@ async def test_a_slow_upstream_is_joined_after_its_p95_and_cancelled_when_the_ne
 
 
 @in_virtual_time
-async def test_a_slow_upstream_that_answers_first_wins_and_the_next_is_cancelled_and_paid_for() -> None:
+async def test_a_slow_upstream_that_answers_first_wins_and_the_next_is_cancelled_and_paid_for() -> (
+    None
+):
     first, second = Vendor("first", 0.9), Vendor("second")
     both = pool(first, second)
     results = await both.search()
@@ -152,7 +156,9 @@ async def test_when_the_hedge_fails_the_third_joins_at_once_and_the_first_may_st
 
 
 @in_virtual_time
-async def test_without_a_hedge_a_slow_upstream_is_awaited_and_its_failure_still_falls_back() -> None:
+async def test_without_a_hedge_a_slow_upstream_is_awaited_and_its_failure_still_falls_back() -> (
+    None
+):
     first, second = Vendor("first", 3.0, SearchProviderError("down")), Vendor("second")
     hedged = pool(first, second)
     while hedged.hedging.take():
@@ -177,14 +183,20 @@ async def test_an_empty_result_is_an_answer_but_does_not_beat_an_earlier_call() 
     failing, third = Vendor("first", 2.0, SearchProviderError("down")), Vendor("third")
     results = await pool(failing, nothing, third).search()
     assert (results.provider, results.hits, third.began) == ("second", (), [])
-    assert (await pool(Vendor("first", 2.0, hits=()), Vendor("second")).search()).provider == "second"
+    assert (
+        await pool(Vendor("first", 2.0, hits=()), Vendor("second")).search()
+    ).provider == "second"
 
 
 @in_virtual_time
-async def test_a_wrong_key_of_a_hedge_does_not_end_a_search_that_the_first_can_still_answer() -> None:
+async def test_a_wrong_key_of_a_hedge_does_not_end_a_search_that_the_first_can_still_answer() -> (
+    None
+):
     wrong = Vendor("second", 0.1, SearchAuthError("second rejected the key."))
     assert (await pool(Vendor("first", 2.0), wrong).search()).provider == "first"
-    results = await pool(Vendor("first", 2.0, SearchProviderError("down")), wrong, Vendor("third")).search()
+    results = await pool(
+        Vendor("first", 2.0, SearchProviderError("down")), wrong, Vendor("third")
+    ).search()
     assert results.provider == "third"
     assert results.warnings[0].startswith("SECOND IS SKIPPED")
 
@@ -193,7 +205,9 @@ async def test_a_wrong_key_of_a_hedge_does_not_end_a_search_that_the_first_can_s
 async def test_a_wrong_key_of_the_first_ends_the_race_and_cancels_the_hedge() -> None:
     second = Vendor("second", 4.0)
     with pytest.raises(SearchAuthError):
-        await pool(Vendor("first", 1.0, SearchAuthError("first rejected the key.")), second).search()
+        await pool(
+            Vendor("first", 1.0, SearchAuthError("first rejected the key.")), second
+        ).search()
     assert second.cancelled == 1
 
 
@@ -209,7 +223,9 @@ async def test_a_caller_who_leaves_cancels_every_call() -> None:
 
 @pytest.mark.parametrize("slower", [5.0, 50.0])
 @in_virtual_time
-async def test_hedges_stay_within_a_tenth_of_the_calls_however_slow_the_first_becomes(slower: float) -> None:
+async def test_hedges_stay_within_a_tenth_of_the_calls_however_slow_the_first_becomes(
+    slower: float,
+) -> None:
     first, second = Vendor("first"), Vendor("second")
     hedged = guarded_pool(first, second)
     for _ in range(20):  # use up the hedges that the pool has saved
@@ -235,12 +251,16 @@ async def test_an_upstream_with_an_open_circuit_costs_no_time() -> None:
     results = await hedged.search()
     assert now() - before == pytest.approx(USUAL)
     assert len(first.began) == 5
-    assert results.warnings[0].startswith("first failed: PROVIDER: The circuit of first is open for 2")
+    assert results.warnings[0].startswith(
+        "first failed: PROVIDER: The circuit of first is open for 2"
+    )
 
 
 @in_virtual_time
 async def test_when_all_circuits_are_open_the_error_comes_at_once_with_the_wait() -> None:
-    vendors = [Vendor(name, 0.0, SearchProviderError("down")) for name in ("first", "second", "third")]
+    vendors = [
+        Vendor(name, 0.0, SearchProviderError("down")) for name in ("first", "second", "third")
+    ]
     hedged = guarded_pool(*vendors)
     for _ in range(5):
         with pytest.raises(Exhausted):
@@ -281,7 +301,9 @@ async def test_a_flapping_upstream_does_not_make_calls_oscillate() -> None:
     for _ in range(2400):
         first.error = SearchProviderError("down") if int(now() / 10) % 2 else None
         results = await hedged.search()
-        failed += any(warning.startswith("first failed: PROVIDER: down") for warning in results.warnings)
+        failed += any(
+            warning.startswith("first failed: PROVIDER: down") for warning in results.warnings
+        )
         turned = hedged.health.of("first").breaker
         turns, state = turns + (turned != state), turned
         await asyncio.sleep(0.5 - min(0.5, now() % 0.5))

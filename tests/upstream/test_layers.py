@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
@@ -122,9 +130,13 @@ async def test_a_refusal_counts_as_an_answer() -> None:
 
 @pytest.mark.parametrize("seconds", [15.0, 3.0, 0.0])
 @in_virtual_time
-async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_upstream(seconds: float) -> None:
+async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_upstream(
+    seconds: float,
+) -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
-    hanging = [asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)]
+    hanging = [
+        asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)
+    ]
     await asyncio.sleep(0)
     with pytest.raises(NotAsked, match="serper has not answered any of the 5 calls under way"):
         await burst_gate(upstream, Deadline.after(seconds, now))
@@ -135,7 +147,9 @@ async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_ups
 @in_virtual_time
 async def test_a_cancelled_call_frees_its_place_or_stops_waiting() -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
-    tasks = [asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)]
+    tasks = [
+        asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)
+    ]
     await asyncio.sleep(0.1)
     for task in tasks:
         task.cancel()
@@ -167,7 +181,9 @@ async def _play(plan: list[tuple[float, float, str, float | None]]) -> None:
     """No wait times out here, so every call has a place, or was waiting when an answer came."""
     burst_gate, ahead, answers = BurstGate("serper", MOST), set(), 0
 
-    async def one(number: int, start: float, takes: float, outcome: str, leaves: float | None) -> None:
+    async def one(
+        number: int, start: float, takes: float, outcome: str, leaves: float | None
+    ) -> None:
         async def call() -> str:
             nonlocal answers
             if came_after == answers:
@@ -239,7 +255,9 @@ async def time_out(breaker: CircuitBreaker, clock: Clock, given: float, after: f
         await breaker(call, Deadline.after(given, clock))
 
 
-async def test_consecutive_failures_open_the_circuit_and_then_nothing_is_sent(breaker: CircuitBreaker) -> None:
+async def test_consecutive_failures_open_the_circuit_and_then_nothing_is_sent(
+    breaker: CircuitBreaker,
+) -> None:
     await fail(breaker, FAILURES)
     assert breaker.health.breaker == "open"
     with pytest.raises(NotAsked) as raised:
@@ -266,8 +284,12 @@ async def test_an_empty_result_is_a_success(breaker: CircuitBreaker, nothing: ob
     assert breaker.health.breaker == "closed"
 
 
-@pytest.mark.parametrize("error", [is_down(), is_down(retry_after=1), SearchProviderParseError("noise")])
-async def test_every_failure_of_the_upstream_itself_counts(breaker: CircuitBreaker, error: SearchError) -> None:
+@pytest.mark.parametrize(
+    "error", [is_down(), is_down(retry_after=1), SearchProviderParseError("noise")]
+)
+async def test_every_failure_of_the_upstream_itself_counts(
+    breaker: CircuitBreaker, error: SearchError
+) -> None:
     await fail(breaker, FAILURES, error)
     assert breaker.health.breaker == "open"
 
@@ -289,7 +311,9 @@ async def test_refusals_and_calls_that_were_not_made_never_open_the_circuit(
     assert breaker.health.calls == (0 if isinstance(error, NotAsked) else 10 * FAILURES)
 
 
-async def test_a_wrong_key_is_recorded_for_the_operator_and_a_mistake_of_a_user_is_not(breaker: CircuitBreaker) -> None:
+async def test_a_wrong_key_is_recorded_for_the_operator_and_a_mistake_of_a_user_is_not(
+    breaker: CircuitBreaker,
+) -> None:
     await fail(breaker, 1, SearchAuthError("serper rejected the key."))
     await fail(breaker, 1, SearchValidationError("The request of one user is at fault."))
     assert breaker.health.last_error is not None
@@ -333,7 +357,14 @@ async def test_a_timeout_counts_if_the_upstream_had_enough_time(
 
 @pytest.mark.parametrize(
     ("retry_after", "rest"),
-    [(None, REST), (0.0, REST), (0.598, REST), (90.0, 90.0), (3600.0, 3600.0), (86_400.0, LONGEST_OPEN_SECONDS)],
+    [
+        (None, REST),
+        (0.0, REST),
+        (0.598, REST),
+        (90.0, 90.0),
+        (3600.0, 3600.0),
+        (86_400.0, LONGEST_OPEN_SECONDS),
+    ],
 )
 async def test_the_circuit_stays_open_as_long_as_the_upstream_asks_up_to_an_hour(
     breaker: CircuitBreaker, clock: Clock, retry_after: float | None, rest: float
@@ -352,7 +383,9 @@ async def half_open(breaker: CircuitBreaker, clock: Clock) -> None:
     clock.now += REST + 1
 
 
-async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(
+    breaker: CircuitBreaker, clock: Clock
+) -> None:
     await half_open(breaker, clock)
     answered, began = asyncio.Event(), 0
 
@@ -367,14 +400,18 @@ async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(breaker: 
     refusals = [task.exception() for task in calls if task.done()]
     assert began == 1
     assert len(refusals) == 50
-    assert all(isinstance(error, NotAsked) and error.retry_after == PROBE_SECONDS for error in refusals)
+    assert all(
+        isinstance(error, NotAsked) and error.retry_after == PROBE_SECONDS for error in refusals
+    )
     answered.set()
     assert await asyncio.gather(*(task for task in calls if not task.done())) == ["answer"]
     assert breaker.health.breaker == "closed"
     assert await asyncio.gather(*(ask(breaker) for _ in range(50))) == ["answer"] * 50
 
 
-async def test_a_probe_that_fails_opens_the_circuit_again(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_a_probe_that_fails_opens_the_circuit_again(
+    breaker: CircuitBreaker, clock: Clock
+) -> None:
     await half_open(breaker, clock)
     await fail(breaker, 1)
     assert breaker.health.breaker == "open"
@@ -414,7 +451,10 @@ async def test_calls_that_began_before_the_circuit_opened_neither_close_nor_prol
     async def wait_for(future: asyncio.Future[str]) -> str:
         return await future
 
-    calls = [asyncio.create_task(breaker(lambda f=future: wait_for(f), Deadline.after(60))) for future in late]
+    calls = [
+        asyncio.create_task(breaker(lambda f=future: wait_for(f), Deadline.after(60)))
+        for future in late
+    ]
     await asyncio.sleep(0)
     await fail(breaker, FAILURES)
     clock.now += 20
@@ -424,7 +464,9 @@ async def test_calls_that_began_before_the_circuit_opened_neither_close_nor_prol
     assert breaker.health.status().retry_after == REST - 20
 
 
-async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(
+    breaker: CircuitBreaker, clock: Clock
+) -> None:
     late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def wait_for_it() -> str:
@@ -444,7 +486,9 @@ async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(breaker: 
     await asyncio.gather(probe, return_exceptions=True)
 
 
-async def test_upstreams_that_were_overtaken_count_as_failures(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_upstreams_that_were_overtaken_count_as_failures(
+    breaker: CircuitBreaker, clock: Clock
+) -> None:
     for _ in range(FAILURES):
         breaker.overtaken()
     assert breaker.health.breaker == "open"
@@ -477,7 +521,11 @@ class BreakerMachine(RuleBasedStateMachine):
         self.era = 0
 
     def _state(self) -> str:
-        return "half_open" if self.state == "open" and self.clock.now >= self.rest_until else self.state
+        return (
+            "half_open"
+            if self.state == "open" and self.clock.now >= self.rest_until
+            else self.state
+        )
 
     def _probes(self) -> list[int]:
         return [number for number, (_, kind) in self.open.items() if kind == "probe"]

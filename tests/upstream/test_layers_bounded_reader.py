@@ -13,7 +13,9 @@ from websearch_gateway.upstream.layers import BoundedReader
 
 URL = "https://example.com/"
 PAGE = Page(URL, URL, "T", "text")
-FAILS = SearchFetchError("example.com answered with HTTP status 503.", retryable=True, details={"status": 503})
+FAILS = SearchFetchError(
+    "example.com answered with HTTP status 503.", retryable=True, details={"status": 503}
+)
 GONE = SearchFetchError("example.com answered with HTTP status 404.", details={"status": 404})
 
 

@@ -32,7 +32,9 @@ class Upstream:
         return "answer"
 
 
-async def burst(pace: RateLimiter, upstream: Upstream, size: int, seconds: float = 15.0) -> list[str | BaseException]:
+async def burst(
+    pace: RateLimiter, upstream: Upstream, size: int, seconds: float = 15.0
+) -> list[str | BaseException]:
     calls = (pace(upstream, Deadline.after(seconds, now)) for _ in range(size))
     return await asyncio.gather(*calls, return_exceptions=True)
 
@@ -47,7 +49,9 @@ async def test_a_burst_waits_its_turn_and_never_sends_faster_than_allowed() -> N
 
 
 @in_virtual_time
-async def test_a_call_whose_turn_would_be_too_late_fails_at_once_and_the_others_are_served() -> None:
+async def test_a_call_whose_turn_would_be_too_late_fails_at_once_and_the_others_are_served() -> (
+    None
+):
     upstream, pace = Upstream(), paced(1.0)
     outcomes = await burst(pace, upstream, 10, seconds=5.0)
     served = [outcome for outcome in outcomes if outcome == "answer"]
@@ -93,12 +97,17 @@ async def test_a_call_that_leaves_the_queue_leaves_no_gap() -> None:
 @in_virtual_time
 async def test_waiting_calls_fail_when_the_circuit_opens() -> None:
     upstream, pace = Upstream(), paced(1.0)
-    calls = asyncio.gather(*(pace(upstream, Deadline.after(15, now)) for _ in range(10)), return_exceptions=True)
+    calls = asyncio.gather(
+        *(pace(upstream, Deadline.after(15, now)) for _ in range(10)), return_exceptions=True
+    )
     await asyncio.sleep(1.5)
     pace.health.open_until = 31.5
     outcomes = await calls
     assert len(upstream.sent) == 2
-    assert sum(isinstance(outcome, NotAsked) and "circuit" in outcome.message for outcome in outcomes) == 8
+    assert (
+        sum(isinstance(outcome, NotAsked) and "circuit" in outcome.message for outcome in outcomes)
+        == 8
+    )
     assert now() <= 2 * SLACK + 1e-6
 
 

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.clock import Clock
-from websearch_gateway.errors import SearchAuthError, SearchBudgetError, SearchProviderError, StateUnavailable
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchBudgetError,
+    SearchProviderError,
+    StateUnavailable,
+)
 from websearch_gateway.models import Call, Caller, CallerLimits
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream import ledger as ledger_module
@@ -34,7 +39,9 @@ def paying(user: str = "ann") -> Call:
     return replace(Call.after(60), caller=Caller(user))
 
 
-async def pay(ledger: Ledger, usd: float, most: float | None = None, user: str = "ann", name: str = "brave") -> None:
+async def pay(
+    ledger: Ledger, usd: float, most: float | None = None, user: str = "ann", name: str = "brave"
+) -> None:
     call = paying(user)
     async with ledger.payment(call, name, usd if most is None else most):
         call.bill.book(usd)
@@ -150,16 +157,22 @@ async def test_a_reservation_whose_answer_nobody_waited_for_is_released(
 
 async def test_calls_at_once_never_spend_more_than_the_budget(ledger: Ledger) -> None:
     outcomes = await asyncio.gather(
-        *(pay(ledger, 0.03, most=0.05, user=f"user {number}") for number in range(100)), return_exceptions=True
+        *(pay(ledger, 0.03, most=0.05, user=f"user {number}") for number in range(100)),
+        return_exceptions=True,
     )
     assert 0 < outcomes.count(None) < 100
     assert (await ledger.day()).usd <= 1.0
 
 
 @given(
-    st.lists(st.tuples(st.floats(0, 0.3), st.floats(0, 0.3), st.sampled_from(["ann", "bob", "eve"])), max_size=30),
+    st.lists(
+        st.tuples(st.floats(0, 0.3), st.floats(0, 0.3), st.sampled_from(["ann", "bob", "eve"])),
+        max_size=30,
+    ),
 )
-async def test_no_sequence_of_calls_spends_more_than_the_budget(calls: list[tuple[float, float, str]]) -> None:
+async def test_no_sequence_of_calls_spends_more_than_the_budget(
+    calls: list[tuple[float, float, str]],
+) -> None:
     ledger = Ledger(MemoryState(), daily_usd=1.0, user_daily_usd=0.5)
     for one, other, user in calls:
         try:
@@ -175,8 +188,16 @@ async def test_without_a_budget_everything_is_booked_and_nothing_refused(clock: 
     assert (await ledger.day()).usd == 1000.0
 
 
-async def test_a_day_shows_the_savings_of_the_cache_and_the_durations_of_calls(ledger: Ledger) -> None:
-    for latency_ms, saved_usd in ((1.0, 0.004), (2.0, 0.007), (3.0, 0.0), (700.0, 0.0), (60_000.0, 0.0)):
+async def test_a_day_shows_the_savings_of_the_cache_and_the_durations_of_calls(
+    ledger: Ledger,
+) -> None:
+    for latency_ms, saved_usd in (
+        (1.0, 0.004),
+        (2.0, 0.007),
+        (3.0, 0.0),
+        (700.0, 0.0),
+        (60_000.0, 0.0),
+    ):
         ledger.observe(CallRecord("search_web", "", latency_ms, Outcome(saved_usd=saved_usd)))
     day = await ledger.day()
     assert (day.usd, day.saved_usd) == (0.0, pytest.approx(0.011))
@@ -236,7 +257,9 @@ async def test_an_error_with_an_impossible_price_is_raised_unchanged(ledger: Led
     assert (await ledger.day()).usd == pytest.approx(0.07)
 
 
-async def test_a_ledger_that_cannot_write_loses_no_exception(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_ledger_that_cannot_write_loses_no_exception(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     class Broken(MemoryState):
         async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
             raise OverflowError("too large")
@@ -260,7 +283,9 @@ async def test_a_counter_of_thousands_of_digits_is_none_of_ours(clock: Clock) ->
     assert (await ledger.day()).usd_by_upstream == {"brave": 0, "serper": pytest.approx(0.005)}
 
 
-async def test_each_level_of_the_budget_is_logged_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_level_of_the_budget_is_logged_once(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     ledger = Ledger(MemoryState(clock=clock), daily_usd=1.0, clock=clock)
     for _ in range(9):
         await pay(ledger, 0.1)
@@ -293,7 +318,9 @@ async def test_a_budget_of_the_caller_replaces_that_of_the_settings(
     call = replace(paying(), caller=Caller("ann", limits=CallerLimits(daily_usd=own)))
     async with ledger.payment(call, "brave", fits):
         call.bill.book(fits)
-    with pytest.raises(SearchBudgetError, match="USER_DAILY" if own is None else "Your token's daily budget"):
+    with pytest.raises(
+        SearchBudgetError, match="USER_DAILY" if own is None else "Your token's daily budget"
+    ):
         async with ledger.payment(call, "brave", 0.2 if own is None else 0.01):
             pytest.fail("the budget has no room")
 

@@ -72,7 +72,10 @@ def down(name: str, retry_after: float | None = None) -> Scripted:
 
 
 async def test_the_first_searcher_that_answers_wins_and_no_other_is_called() -> None:
-    first, second = Scripted("first", hits=(Hit("https://a.example/", "t", "s", "first"),)), Scripted("second")
+    first, second = (
+        Scripted("first", hits=(Hit("https://a.example/", "t", "s", "first"),)),
+        Scripted("second"),
+    )
     results = await FallbackSearcher((first, second)).ask(Call.of(QUERY, soon()))
     assert (results.provider, results.warnings) == ("first", ())
     assert second.seconds == []
@@ -85,16 +88,24 @@ async def test_no_hits_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [SearchProviderError("a"), SearchTimeoutError("b"), SearchProviderParseError("c")], ids=lambda e: e.code
+    "error",
+    [SearchProviderError("a"), SearchTimeoutError("b"), SearchProviderParseError("c")],
+    ids=lambda e: e.code,
 )
-async def test_an_unavailable_searcher_is_named_in_a_warning_of_the_next(error: SearchError) -> None:
-    chain = FallbackSearcher((Scripted("first", error), Scripted("second", warnings=("of its own",))))
+async def test_an_unavailable_searcher_is_named_in_a_warning_of_the_next(
+    error: SearchError,
+) -> None:
+    chain = FallbackSearcher(
+        (Scripted("first", error), Scripted("second", warnings=("of its own",)))
+    )
     results = await chain.ask(Call.of(QUERY, soon()))
     assert results.provider == "second"
     assert results.warnings == (f"first failed: {error.code}: {error.message}", "of its own")
 
 
-@pytest.mark.parametrize("error", [SearchAuthError("key"), SearchValidationError("request")], ids=lambda e: e.code)
+@pytest.mark.parametrize(
+    "error", [SearchAuthError("key"), SearchValidationError("request")], ids=lambda e: e.code
+)
 async def test_a_refusal_is_shown_and_not_masked_by_the_next(error: SearchError) -> None:
     second = Scripted("second")
     with pytest.raises(type(error)) as raised:
@@ -110,11 +121,18 @@ async def test_a_bug_does_not_start_the_next_searcher() -> None:
 
 
 async def test_when_all_fail_the_error_names_each_and_the_shortest_wait() -> None:
-    chain = FallbackSearcher((down("first", 3600), down("second", 30), down("third", 90), down("fourth", 40)))
+    chain = FallbackSearcher(
+        (down("first", 3600), down("second", 30), down("third", 90), down("fourth", 40))
+    )
     with pytest.raises(Exhausted) as raised:
         await chain.ask(Call.of(QUERY, soon()))
     assert raised.value.attempts[0] == Attempt("first", "PROVIDER", "first is down.")
-    assert [attempt.name for attempt in raised.value.attempts] == ["first", "second", "third", "fourth"]
+    assert [attempt.name for attempt in raised.value.attempts] == [
+        "first",
+        "second",
+        "third",
+        "fourth",
+    ]
     assert raised.value.retry_after == 30
 
 
@@ -129,7 +147,9 @@ async def test_a_chain_within_a_chain_reports_its_own_attempts() -> None:
 
 
 async def test_without_a_searcher_the_error_names_the_settings() -> None:
-    with pytest.raises(SearchNotConfiguredError, match=r"SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS"):
+    with pytest.raises(
+        SearchNotConfiguredError, match=r"SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS"
+    ):
         await FallbackSearcher(()).ask(Call.of(QUERY, soon()))
 
 
@@ -169,7 +189,9 @@ async def chain_of(sandbox: Sandbox) -> AsyncIterator[Chain]:
             environment = sandbox.environment() | {"SEARCH_PROVIDERS": names}
             settings = Settings(**{name.lower(): value for name, value in environment.items()})
             retry = Retry(sleep=no_sleep)
-            return FallbackSearcher([HttpSearcher(provider, client, (retry,)) for provider in configured(settings)])
+            return FallbackSearcher(
+                [HttpSearcher(provider, client, (retry,)) for provider in configured(settings)]
+            )
 
         yield build
 
@@ -186,19 +208,31 @@ async def test_a_hanging_vendor_leaves_time_for_the_next(
     await sandbox.wait_for("serper", cancelled=1)
 
 
-async def test_five_vendors_may_fail_in_five_ways_before_one_answers(chain_of: Chain, sandbox: Sandbox) -> None:
+async def test_five_vendors_may_fail_in_five_ways_before_one_answers(
+    chain_of: Chain, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "status", status=400, reason="Not enough credits")
     sandbox.fault("tavily", "status", status=432)
     sandbox.fault("brave", "status", status=429, reason="QUOTA_LIMITED")
     sandbox.fault("google", "garbage")
     sandbox.fault("synthetic", "reset")
-    results = await chain_of("serper,tavily,brave,google,synthetic,searxng").ask(Call.of(QUERY, soon()))
+    results = await chain_of("serper,tavily,brave,google,synthetic,searxng").ask(
+        Call.of(QUERY, soon())
+    )
     assert results.provider == "searxng"
-    assert [warning.split()[0] for warning in results.warnings] == ["serper", "tavily", "brave", "google", "synthetic"]
+    assert [warning.split()[0] for warning in results.warnings] == [
+        "serper",
+        "tavily",
+        "brave",
+        "google",
+        "synthetic",
+    ]
     assert QUERY.text not in " ".join(results.warnings)
 
 
-async def test_when_every_vendor_is_down_the_error_names_them_all(chain_of: Chain, sandbox: Sandbox) -> None:
+async def test_when_every_vendor_is_down_the_error_names_them_all(
+    chain_of: Chain, sandbox: Sandbox
+) -> None:
     names = [entry.name for entry in PROVIDERS if not entry.row.engine]
     for name in {*names} - {"duckduckgo"}:
         sandbox.fault(name, "status", status=500)
@@ -209,7 +243,9 @@ async def test_when_every_vendor_is_down_the_error_names_them_all(chain_of: Chai
     assert raised.value.retry_after is None, "a 500 may pass at any time"
 
 
-async def test_a_wrong_key_of_the_first_vendor_is_not_masked_by_the_second(chain_of: Chain, sandbox: Sandbox) -> None:
+async def test_a_wrong_key_of_the_first_vendor_is_not_masked_by_the_second(
+    chain_of: Chain, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "status", status=403)
     with pytest.raises(SearchAuthError, match="SERPER_API_KEY"):
         await chain_of("serper,brave").ask(Call.of(QUERY, soon()))
@@ -243,14 +279,19 @@ def asked():
 
 @pytest.fixture
 def provider_selection_three_providers(asked):
-    return {name: ScriptedProvider(name, asked) for name in ("serper", "brave", "google", "duckduckgo")}
+    return {
+        name: ScriptedProvider(name, asked) for name in ("serper", "brave", "google", "duckduckgo")
+    }
 
 
 @pytest.fixture
 def selection(provider_selection_three_providers, asked):
     absent = {"tavily": "set TAVILY_API_KEY", "searxng": "set SEARXNG_BASE_URL"}
     return ProviderSelection(
-        ScriptedProvider("pool", asked), provider_selection_three_providers, {"brave", "google"}, absent
+        ScriptedProvider("pool", asked),
+        provider_selection_three_providers,
+        {"brave", "google"},
+        absent,
     )
 
 
@@ -295,26 +336,38 @@ async def test_the_preferred_provider_may_take_half_of_the_time_however_many_fol
     assert 29 < provider_selection_three_providers["google"].seconds <= 30
 
 
-async def test_only_preferred_or_no_preferred_providers_serve_too(selection, provider_selection_three_providers, asked):
+async def test_only_preferred_or_no_preferred_providers_serve_too(
+    selection, provider_selection_three_providers, asked
+):
     assert await provider_of(selection.preferring(provider_selection_three_providers)) == "serper"
     assert await provider_of(selection.preferring(("tavily",))) == "serper"
     with pytest.raises(SearchNotConfiguredError, match="SERPER_API_KEY"):
-        await provider_of(ProviderSelection(ScriptedProvider("pool", asked), {}, set(), {}).preferring(("google",)))
+        await provider_of(
+            ProviderSelection(ScriptedProvider("pool", asked), {}, set(), {}).preferring(
+                ("google",)
+            )
+        )
 
 
-async def test_a_rejected_key_is_not_masked_by_the_others(selection, provider_selection_three_providers):
+async def test_a_rejected_key_is_not_masked_by_the_others(
+    selection, provider_selection_three_providers
+):
     provider_selection_three_providers["google"].error = SearchAuthError("Wrong key.")
     with pytest.raises(SearchAuthError):
         await provider_of(selection.preferring(("google",)))
 
 
 def test_the_error_for_a_provider_that_cannot_serve_says_what_it_lacks(selection):
-    with pytest.raises(SearchNotConfiguredError, match="tavily, which cannot serve here: set TAVILY_API_KEY"):
+    with pytest.raises(
+        SearchNotConfiguredError, match="tavily, which cannot serve here: set TAVILY_API_KEY"
+    ):
         selection.choose(["serper", "tavily"])
 
 
 def test_the_error_for_an_unknown_name_lists_the_known_ones(selection):
-    with pytest.raises(SearchValidationError, match="serper, brave, google, duckduckgo, tavily, searxng") as caught:
+    with pytest.raises(
+        SearchValidationError, match="serper, brave, google, duckduckgo, tavily, searxng"
+    ) as caught:
         selection.choose(["bing"])
     assert caught.value.details["field"] == "providers"
 
@@ -408,7 +461,9 @@ class Trials:
 
     async def end(self, name: str, outcome: str | Exception) -> None:
         future = self._outcomes[name]
-        future.set_exception(outcome) if isinstance(outcome, Exception) else future.set_result(outcome)
+        future.set_exception(outcome) if isinstance(outcome, Exception) else future.set_result(
+            outcome
+        )
         await self._race.change(None)
 
 

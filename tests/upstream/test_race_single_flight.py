@@ -130,7 +130,9 @@ async def test_an_error_reaches_every_caller_as_it_is(single_flight, upstream):
     callers = [asyncio.create_task(single_flight.join("k", fail)) for _ in range(100)]
     await settled()
     upstream.go.set()
-    assert all(outcome is error for outcome in await asyncio.gather(*callers, return_exceptions=True))
+    assert all(
+        outcome is error for outcome in await asyncio.gather(*callers, return_exceptions=True)
+    )
     assert len(traceback.extract_tb(error.__traceback__)) < 5
 
 
@@ -143,7 +145,10 @@ async def test_who_has_more_time_asks_again_when_the_call_that_it_joined_runs_ou
         await upstream(tell)
         raise SearchTimeoutError("late")
 
-    callers = [asyncio.create_task(single_flight.join("k", ask, deadline=Deadline(at))) for at in (100, 110, 111, 112)]
+    callers = [
+        asyncio.create_task(single_flight.join("k", ask, deadline=Deadline(at)))
+        for at in (100, 110, 111, 112)
+    ]
     await upstream.started.wait()
     await settled()
     upstream.go.set()
@@ -159,7 +164,10 @@ async def test_who_has_more_time_does_not_repeat_another_error(upstream):
         await upstream(tell)
         raise SearchProviderError("broken")
 
-    callers = [asyncio.create_task(single_flight.join("k", fail, deadline=Deadline(at))) for at in (100, 200)]
+    callers = [
+        asyncio.create_task(single_flight.join("k", fail, deadline=Deadline(at)))
+        for at in (100, 200)
+    ]
     await upstream.started.wait()
     await settled()
     upstream.go.set()
@@ -167,7 +175,9 @@ async def test_who_has_more_time_does_not_repeat_another_error(upstream):
     assert upstream.calls == 1
 
 
-async def test_an_error_without_a_waiting_caller_is_not_reported_by_asyncio(single_flight, upstream, caplog):
+async def test_an_error_without_a_waiting_caller_is_not_reported_by_asyncio(
+    single_flight, upstream, caplog
+):
     async def fail_when_cancelled(tell):
         try:
             upstream.started.set()
@@ -203,7 +213,9 @@ async def test_an_anyio_cancel_scope_cancels_only_its_own_caller(single_flight, 
     assert (upstream.calls, upstream.cancelled) == (1, 0)
 
 
-async def test_an_anyio_cancel_scope_around_the_only_caller_reaches_upstream(single_flight, upstream):
+async def test_an_anyio_cancel_scope_around_the_only_caller_reaches_upstream(
+    single_flight, upstream
+):
     async with anyio.create_task_group() as group:
         group.start_soon(single_flight.join, "k", upstream)
         await upstream.started.wait()
@@ -212,7 +224,9 @@ async def test_an_anyio_cancel_scope_around_the_only_caller_reaches_upstream(sin
     assert upstream.cancelled == 1
 
 
-async def test_no_caller_joins_a_finished_call_while_a_slow_caller_still_gets_its_progress(single_flight, upstream):
+async def test_no_caller_joins_a_finished_call_while_a_slow_caller_still_gets_its_progress(
+    single_flight, upstream
+):
     async def hang(_):
         await asyncio.Event().wait()
 
@@ -229,7 +243,9 @@ async def test_no_caller_joins_a_finished_call_while_a_slow_caller_still_gets_it
 
 
 class TestProgress:
-    async def test_every_caller_gets_the_progress_from_its_arrival_on(self, single_flight, upstream):
+    async def test_every_caller_gets_the_progress_from_its_arrival_on(
+        self, single_flight, upstream
+    ):
         heard = {"early": [], "late": []}
 
         def listener(name):

@@ -23,7 +23,11 @@ from websearch_gateway.upstream.telemetry import Redaction, Telemetry, configure
 QUERY = "what does Zebulon Pike's diary say?"
 ANSWER = SearchResponse(
     text="It says much.",
-    citations=(Citation(url="https://pike.example/diary?page=7", title="Diary", text_snippet="It says much."),),
+    citations=(
+        Citation(
+            url="https://pike.example/diary?page=7", title="Diary", text_snippet="It says much."
+        ),
+    ),
     provider="openai",
     cost_usd=0.0105,
 )
@@ -87,12 +91,19 @@ class TestEvent:
     def test_no_part_of_query_answer_or_sources_is_logged(self, capsys):
         configure_logging("DEBUG", ())
         reason = f"TIMEOUT: no answer to {QUERY}"
-        search(Telemetry(), ANSWER.model_copy(update={"fallback": FallbackInfo(from_="openai", reason=reason)}))
+        search(
+            Telemetry(),
+            ANSWER.model_copy(update={"fallback": FallbackInfo(from_="openai", reason=reason)}),
+        )
         with pytest.raises(SearchProviderError), Telemetry().call(QUERY):
-            raise SearchProviderError(f"no answer to {QUERY} from https://pike.example/diary?page=7")
+            raise SearchProviderError(
+                f"no answer to {QUERY} from https://pike.example/diary?page=7"
+            )
         told = capsys.readouterr().err
         assert told.count("\n") == 2
-        assert not [word for word in ("Zebulon", "diary", "pike.example", "says much") if word in told]
+        assert not [
+            word for word in ("Zebulon", "diary", "pike.example", "says much") if word in told
+        ]
 
     def test_records_keep_what_another_handler_prints_of_them(self, caplog):
         configure_logging("DEBUG", ())
@@ -112,7 +123,10 @@ class TestEvent:
                 {"fallback": FallbackInfo(from_="openai", reason="PROVIDER: 500 from upstream")},
                 {"fallback_from": "openai", "fallback_reason": "PROVIDER"},
             ),
-            ({"fallback": FallbackInfo(from_="openai", reason="free words")}, {"fallback_reason": "OTHER"}),
+            (
+                {"fallback": FallbackInfo(from_="openai", reason="free words")},
+                {"fallback_reason": "OTHER"},
+            ),
         ],
     )
     def test_the_origin_of_the_answer_is_logged(self, told, change, expected):
@@ -206,7 +220,9 @@ class TestRedaction:
         configure_logging("INFO", ("sk-s3cret", 'qu"ote\\d ü&=', ""))
         log = logging.getLogger("some.library")
         log.warning("key %s in a message", "sk-s3cret")
-        log.warning("https://x.example/?key=qu%22ote%5Cd%20%C3%BC%26%3D and +: qu%22ote%5Cd+%C3%BC%26%3D")
+        log.warning(
+            "https://x.example/?key=qu%22ote%5Cd%20%C3%BC%26%3D and +: qu%22ote%5Cd+%C3%BC%26%3D"
+        )
         log.warning("repr: %r", {"key": 'qu"ote\\d ü&='})
         try:
             raise ValueError("sk-s3cret was rejected") from KeyError("sk-s3cret")
@@ -220,7 +236,12 @@ class TestRedaction:
 
     def test_keys_and_nested_values_are_covered(self):
         redact = Redaction(["s3cret"])
-        event = {"s3cret": 1, "a": [{"b": ("xs3crety", b"s3cret", ValueError("s3cret"))}], "n": None, "f": 1.5}
+        event = {
+            "s3cret": 1,
+            "a": [{"b": ("xs3crety", b"s3cret", ValueError("s3cret"))}],
+            "n": None,
+            "f": 1.5,
+        }
         assert redact(event) == {
             "***": 1,
             "a": [{"b": ["x***y", "b'***'", "ValueError('***')"]}],
@@ -240,7 +261,9 @@ class TestLibraries:
         """httpx2 logs whole URLs at INFO, and vendors take keys in URLs."""
         configure_logging("DEBUG", ())
         logging.getLogger("httpx2").setLevel(logging.DEBUG)
-        async with httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: httpx2.Response(200))) as client:
+        async with httpx2.AsyncClient(
+            transport=httpx2.MockTransport(lambda _: httpx2.Response(200))
+        ) as client:
             await client.get("http://vendor.example/?key=hunter2")
         logging.getLogger("httpx2").setLevel(logging.NOTSET)
         assert told() == []
@@ -273,7 +296,9 @@ class TestHandler:
             "for _ in range(1_000): logging.getLogger('websearch_gateway').info('x' * 300)\n"
             "print('done', flush=True)"
         )
-        child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         killer = threading.Timer(15, child.kill)
         killer.start()
         assert child.stdout.read() == b"done\n"
@@ -288,7 +313,9 @@ class TestHandler:
             "configure_logging('INFO', ())\nsys.stderr.close()\n"
             "logging.getLogger('websearch_gateway').warning('x')\nprint('done')"
         )
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, timeout=PATIENCE, check=False
+        )
         assert (done.returncode, done.stdout) == (0, b"done\n")
 
     def test_a_long_traceback_keeps_its_end(self, told):

@@ -7,7 +7,14 @@ import pytest
 from tests.clock import Clock
 from websearch_gateway.errors import SearchTimeoutError
 from websearch_gateway.results import SearchResponse
-from websearch_gateway.upstream.telemetry import WINDOW, CallRecord, Outcome, Statistics, Telemetry, quantiles
+from websearch_gateway.upstream.telemetry import (
+    WINDOW,
+    CallRecord,
+    Outcome,
+    Statistics,
+    Telemetry,
+    quantiles,
+)
 
 
 @pytest.fixture
@@ -33,7 +40,13 @@ def test_calls_are_counted_by_tool_and_outcome(statistics: Statistics) -> None:
 
 
 def test_only_answers_count_for_the_hit_rate(statistics: Statistics) -> None:
-    records = [call(cache="exact"), call(), call(cache="semantic"), call(cache="exact"), call(outcome="TIMEOUT")]
+    records = [
+        call(cache="exact"),
+        call(),
+        call(cache="semantic"),
+        call(cache="exact"),
+        call(outcome="TIMEOUT"),
+    ]
     for record in [*records, call("get_content")]:
         statistics.observe(record)
     assert statistics.figures().cache == {"exact": 2, "semantic": 1, "miss": 1}
@@ -60,7 +73,9 @@ def test_quantiles_of_a_few_values_are_among_them() -> None:
     assert quantiles([3.0]) == (3.0, 3.0, 3.0)
 
 
-def test_the_last_failures_are_kept_with_the_latest_first(statistics: Statistics, clock: Clock) -> None:
+def test_the_last_failures_are_kept_with_the_latest_first(
+    statistics: Statistics, clock: Clock
+) -> None:
     for number in range(30):
         clock.now = float(number)
         statistics.observe(call(outcome="PROVIDER"))

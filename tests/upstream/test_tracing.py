@@ -25,7 +25,9 @@ LUNA = {
 }
 
 
-async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gateway: Open, spans: Spans) -> None:
+async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(
+    gateway: Open, spans: Spans
+) -> None:
     async with gateway(openai_models="gpt-6-luna") as opened:
         response = await opened.search(TOWER)
     stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {}, "finalize": {}}
@@ -87,19 +89,37 @@ async def test_the_search_behind_an_engine_is_beside_it_since_it_belongs_to_the_
     assert "upstream serper" not in below["upstream llm"]
 
 
-async def test_embeddings_of_a_server_have_a_span(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
-    server = {"embedding_server_url": f"{sandbox.url}/openai/v1", "embedding_server_api_key": OPENAI_KEY}
+async def test_embeddings_of_a_server_have_a_span(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
+    server = {
+        "embedding_server_url": f"{sandbox.url}/openai/v1",
+        "embedding_server_api_key": OPENAI_KEY,
+    }
     async with gateway(**server, embedding_model_name="text-embedding-3-small") as opened:
-        await opened.reading.passages(PassagesRequest(f"{sandbox.url}/pages/tides-explained", ("high tide",)))
+        await opened.reading.passages(
+            PassagesRequest(f"{sandbox.url}/pages/tides-explained", ("high tide",))
+        )
     span = spans.named("embeddings text-embedding-3-small")[0]
     assert (span.attributes or {})["gen_ai.operation.name"] == "embeddings"
 
 
-@pytest.mark.parametrize("reply", [b"[]", b"{", b'{"id": {}, "choices": [7]}', b'{"candidates": "x"}'])
-def test_what_a_reply_says_of_itself_in_another_form_is_left_out(spans: Spans, reply: bytes) -> None:
+@pytest.mark.parametrize(
+    "reply", [b"[]", b"{", b'{"id": {}, "choices": [7]}', b'{"candidates": "x"}']
+)
+def test_what_a_reply_says_of_itself_in_another_form_is_left_out(
+    spans: Spans, reply: bytes
+) -> None:
     with call_span("call"):
         note_reply(reply)
-        note_reply({"id": "How tall is the Eiffel Tower?", "model": 1, "status": "done", "stop_reason": None})
+        note_reply(
+            {
+                "id": "How tall is the Eiffel Tower?",
+                "model": 1,
+                "status": "done",
+                "stop_reason": None,
+            }
+        )
     assert dict(spans.one("call").attributes or {}) == {"gen_ai.response.finish_reasons": ("done",)}
 
 
@@ -123,7 +143,9 @@ async def test_calls_of_models_are_measured_by_their_tokens_and_their_time(
     assert after[0][1] - before[0][1] == used
 
 
-async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(gateway: Open, spans: Spans) -> None:
+async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(
+    gateway: Open, spans: Spans
+) -> None:
     async with gateway() as opened:
         await opened.search(TOWER)
         spans.record(on=True)
@@ -152,36 +174,53 @@ async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_re
         **LUNA,
     }
     assert (spans.one("search_web").attributes or {})["websearch.fallback_reason"] == "PROVIDER"
-    assert {(span.attributes or {})["server.address"] for span in spans.named("read page")} == {"127.0.0.1"}
+    assert {(span.attributes or {})["server.address"] for span in spans.named("read page")} == {
+        "127.0.0.1"
+    }
 
 
-async def test_other_tools_have_their_own_spans(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+async def test_other_tools_have_their_own_spans(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
     async with gateway(search_providers="serper") as opened:
         found = await opened.web_search(WebSearchRequest(QUESTION, num_results=1))
         searched = spans.tree()
         spans.record(on=True)
-        await opened.reading.passages(PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True))
+        await opened.reading.passages(
+            PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True)
+        )
     assert searched == {
-        "web_search": {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream serper": {}, "read page": {}}}
+        "web_search": {
+            "guard": {},
+            "rate_limit": {},
+            "cache": {},
+            "answer": {"upstream serper": {}, "read page": {}},
+        }
     }
     assert spans.tree() == {"read_from_page": {"rate_limit": {}, "read page": {}}}
 
 
-async def test_no_span_holds_a_question_a_key_a_user_or_a_url(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+async def test_no_span_holds_a_question_a_key_a_user_or_a_url(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
     sandbox.fault("openai", "status", status=401)
     async with gateway(openai_api_key="sk-nobody-should-read-this") as opened:
         with pytest.raises(SearchAuthError):
             await opened.search(TOWER)
         sandbox.reset()
         found = await opened.web_search(WebSearchRequest(QUESTION))
-        await opened.reading.passages(PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True))
+        await opened.reading.passages(
+            PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True)
+        )
     told = spans.as_text()
     assert "AUTH" in told
     for secret in ("Eiffel", "nobody-should", "http://", "https://", "/wiki", "exception.message"):
         assert secret not in told
 
 
-async def test_upstreams_get_no_trace_context(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+async def test_upstreams_get_no_trace_context(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
     sandbox.fault("openai", "status", status=500)
     async with gateway() as opened:
         await opened.search(TOWER)
@@ -215,7 +254,9 @@ async def test_the_loser_of_a_race_is_cancelled_and_not_failed(spans: Spans) -> 
     assert lost.status.status_code is StatusCode.UNSET
 
 
-@pytest.mark.parametrize("error", [SearchFetchError("http://a.example/secret?q=1"), ValueError("secret")])
+@pytest.mark.parametrize(
+    "error", [SearchFetchError("http://a.example/secret?q=1"), ValueError("secret")]
+)
 def test_only_the_type_of_an_error_is_recorded(spans: Spans, error: Exception) -> None:
     @stage("finalize")
     def broken() -> None:
@@ -223,7 +264,10 @@ def test_only_the_type_of_an_error_is_recorded(spans: Spans, error: Exception) -
 
     with pytest.raises(type(error)), call_span("search_web"):
         broken()
-    assert {(span.attributes or {})["error.type"] for span in spans.ended} <= {"FETCH", "ValueError"}
+    assert {(span.attributes or {})["error.type"] for span in spans.ended} <= {
+        "FETCH",
+        "ValueError",
+    }
     assert "secret" not in spans.as_text()
 
 

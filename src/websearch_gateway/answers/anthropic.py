@@ -61,7 +61,13 @@ LIMITS = Limits(
 )
 
 MODELS = (
-    Model("claude-haiku-5-5", 0.10, 0.50, long_prompt=LongPrompt(100_000, 0.50, 2.50), efforts=("low",)),
+    Model(
+        "claude-haiku-5-5",
+        0.10,
+        0.50,
+        long_prompt=LongPrompt(100_000, 0.50, 2.50),
+        efforts=("low",),
+    ),
     Model("claude-haiku-4-5", 1.00, 5.00),
     Model("claude-sonnet-5-5", 2.00, 10.00, efforts=("low",)),
 )
@@ -145,13 +151,19 @@ class Anthropic(EngineApi):
         """See EngineApi."""
         reply = parsed_or_empty(body)
         usage, blocks = typed(dict, reply.get("usage")), objects(reply.get("content"))
-        read, written = count(usage.get("cache_read_input_tokens")), count(usage.get("cache_creation_input_tokens"))
+        read, written = (
+            count(usage.get("cache_read_input_tokens")),
+            count(usage.get("cache_creation_input_tokens")),
+        )
         searched = sum(block.get("type") == _RESULT for block in blocks)
         return Billed(
             prompt=count(usage.get("input_tokens")) + read + written,
             response=count(usage.get("output_tokens")),
-            searches=count(typed(dict, usage.get("server_tool_use")).get("web_search_requests"), searched),
-            is_reported=not blocks or are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED),
+            searches=count(
+                typed(dict, usage.get("server_tool_use")).get("web_search_requests"), searched
+            ),
+            is_reported=not blocks
+            or are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED),
         )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:

@@ -91,7 +91,9 @@ class ModelReader:
         async def attempt() -> Written:
             usual = self.price(None)
             with billed(call.bill, usual):
-                written = await self.chat.write(prompt, REPLY_FORM, call, most_tokens=MOST_REPLY_TOKENS)
+                written = await self.chat.write(
+                    prompt, REPLY_FORM, call, most_tokens=MOST_REPLY_TOKENS
+                )
             if written.prompt_tokens:
                 call.bill.book(self.price(written) - usual)
             return written
@@ -109,7 +111,10 @@ def messages(exhibits: Sequence[Exhibit], mark: str) -> list[dict[str, str]]:
         mark: a random word in the tags around the lines; no page can know it, so none can close the tags.
     """
     lines = [
-        json.dumps({"claim": number, "text": exhibit.claim, "sentences": exhibit.sentences}, ensure_ascii=False)
+        json.dumps(
+            {"claim": number, "text": exhibit.claim, "sentences": exhibit.sentences},
+            ensure_ascii=False,
+        )
         for number, exhibit in enumerate(exhibits, start=1)
     ]
     block = "\n".join([f'<claims id="{mark}">', *lines, f'</claims id="{mark}">'])

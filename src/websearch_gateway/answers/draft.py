@@ -111,7 +111,8 @@ class _Answer:
             source: Source = proven[0].passage.source
             shown = [(quote.shown, proof.support) for proof in proven for quote in proof.quotes]
             found += [
-                Span(source.url, source.title, end - len(mark), end, quote, how) for quote, how in shown[:MOST_QUOTES]
+                Span(source.url, source.title, end - len(mark), end, quote, how)
+                for quote, how in shown[:MOST_QUOTES]
             ]
         if start + len(marked) > MAX_ANSWER:
             return False
@@ -126,7 +127,9 @@ def checked_draft(reply: str, passages: Sequence[NumberedPassage], question: str
     return check(claims_of(reply), passages, question)
 
 
-def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question: str = "") -> Checked:
+def check(
+    claims: Sequence[Claim], passages: Sequence[NumberedPassage], question: str = ""
+) -> Checked:
     """Keep the sentences that their passages support, in order, up to 800 characters.
 
     A passage that a sentence cites must support it, alone or with the others that it cites; one that does not loses its
@@ -134,7 +137,10 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
     nearly copies its source is given as the source has it; so is what no passage supports, if one has a sentence about
     the same. What is no claim is left out.
     """
-    evidence = {passage.number: (passage, Quotable.of(passage.text, passage.heading, question)) for passage in passages}
+    evidence = {
+        passage.number: (passage, Quotable.of(passage.text, passage.heading, question))
+        for passage in passages
+    }
     answer, seen = _Answer(), set[str]()
     dropped = lost = kept = 0
     for claim in claims[:MAX_CLAIMS]:
@@ -143,7 +149,9 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
         seen.add(claim.text)
         proofs = proven(claim, evidence)
         if is_kept := bool(proofs):
-            lost += len({cite.passage for cite in claim.cites} - {proof.passage.number for proof in proofs})
+            lost += len(
+                {cite.passage for cite in claim.cites} - {proof.passage.number for proof in proofs}
+            )
             text = _in_its_source(claim.text, proofs)
         elif proofs := _instead(claim, evidence):
             dropped, text = dropped + 1, proofs[0].quotes[0].text
@@ -194,7 +202,9 @@ def _instead(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotabl
     for passage, quotable in (evidence[number] for number in evidence if number in cited):
         for quote in nearest(claim.text, quotable)[:1]:
             there = {word.text for word in quote.words}
-            share = sum(weight for weight, text in said if text in there) / max(1, sum(weight for weight, _ in said))
+            share = sum(weight for weight, text in said if text in there) / max(
+                1, sum(weight for weight, _ in said)
+            )
             is_whole = not quote.cells and _STANDS_ALONE.match(quote.text)
             if share >= ABOUT_THE_SAME and is_whole and len(quote.words) <= LONGEST * len(said):
                 found.append((share, Proof(passage, [quote], "verbatim")))
@@ -203,17 +213,28 @@ def _instead(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotabl
 
 def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:
     """The passages that support a sentence; empty if none does."""
-    cited = [number for number in dict.fromkeys(cite.passage for cite in claim.cites) if number in evidence]
+    cited = [
+        number
+        for number in dict.fromkeys(cite.passage for cite in claim.cites)
+        if number in evidence
+    ]
     alone = [proof for number in cited for proof in _alone(claim, *evidence[number])]
     if alone or len(cited) < 2:
         others = (number for number in evidence if number not in cited)
-        return alone or next(([one] for number in others for one in _alone(claim, *evidence[number])), [])
+        return alone or next(
+            ([one] for number in others for one in _alone(claim, *evidence[number])), []
+        )
     return list(_together(claim, [evidence[number] for number in cited]))
 
 
 def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterator[Proof]:
     """The passage, if it supports the sentence: by the words that the model copied, or the best quotes without any."""
-    copied = [quote for cite in claim.cites if cite.passage == passage.number for quote in evidence.holding(cite.words)]
+    copied = [
+        quote
+        for cite in claim.cites
+        if cite.passage == passage.number
+        for quote in evidence.holding(cite.words)
+    ]
     quotes = list(dict.fromkeys(copied)) or nearest(claim.text, evidence)
     if how := support(claim.text, quotes, evidence):
         exact = [quote for quote in quotes if is_verbatim(claim.text, quote)]
@@ -263,14 +284,19 @@ def numbered_passages(
     for hit in hits[: query.max_results]:
         source, text = Source(hit.url, hit.title, hit.published), hit.content or hit.snippet
         if page := pages.get(hit.url):
-            source, text = Source(hit.url, page.title or hit.title, page.published or hit.published), page.markdown
+            source, text = (
+                Source(hit.url, page.title or hit.title, page.published or hit.published),
+                page.markdown,
+            )
         candidates += [(source, passage) for passage in chunk(text[:MAX_PAGE], PASSAGE_TOKENS)]
     scores = score_passages(query_terms(query.text), [passage for _, passage in candidates])
     ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
     chosen: list[NumberedPassage] = []
     left = budget_tokens
     for score, (source, passage) in ranked:
-        heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
+        heading = " > ".join(
+            (source.title, *passage.section_path, *filter(None, [source.published]))
+        )[:300]
         if score <= 0 or len(chosen) == MAX_PASSAGES:
             break
         # The page's own marks would look like passage numbers.
@@ -292,8 +318,12 @@ _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | 
 _UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
-_LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|(?:final )?answer:\s*)", re.IGNORECASE)
-_QUOTED = re.compile(r"[\[【]\s?(\d{1,3})\s?:\s?[\"“”„«‘']([^\n\[\]【】]{1,600}?)[\"“”»’']\s?[\]】]")
+_LEAD = re.compile(
+    r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|(?:final )?answer:\s*)", re.IGNORECASE
+)
+_QUOTED = re.compile(
+    r"[\[【]\s?(\d{1,3})\s?:\s?[\"“”„«‘']([^\n\[\]【】]{1,600}?)[\"“”»’']\s?[\]】]"
+)
 _UNFINISHED = re.compile(r"\s{0,3}[\[【]\s?\d{1,3}\s?:[^\]】]{0,700}\Z")
 _INTRODUCTION = re.compile(r"\A[^\n]{0,160}[:：]\s*\n")
 _FIRST_QUOTE = 900
@@ -332,7 +362,8 @@ def claims_of(reply: str) -> list[Claim]:
 
     # `[2, 3]` as `[2][3]`, which marks the end of a sentence
     marked = MARK.sub(
-        lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), _QUOTED.sub(taken_out, bare)
+        lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])),
+        _QUOTED.sub(taken_out, bare),
     )
     return list(_sentences(marked, (), quoted))
 
@@ -348,8 +379,17 @@ def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
             continue
         for one in objects(value.get("sentences", [value])):
             if isinstance(one.get("text"), str):
-                quotes = [quote for quote in objects(one.get("quotes")) if type(quote.get("passage")) is int]
-                yield one["text"], tuple(Cite(quote["passage"], typed(str, quote.get("words"))) for quote in quotes)
+                quotes = [
+                    quote
+                    for quote in objects(one.get("quotes"))
+                    if type(quote.get("passage")) is int
+                ]
+                yield (
+                    one["text"],
+                    tuple(
+                        Cite(quote["passage"], typed(str, quote.get("words"))) for quote in quotes
+                    ),
+                )
         position = end
 
 
@@ -366,7 +406,9 @@ def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> I
 
 # [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. Not part of a link: `[1](https://...)`.
 _NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
-MARK = re.compile(rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()")
+MARK = re.compile(
+    rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()"
+)
 _RUN = re.compile(rf"[ \t]{{0,4}}(?:{MARK.pattern}[ \t]{{0,4}})+(?<![ \t])")
 _MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
 _MARK_IN_WORD = re.compile(rf"{_MARKS.pattern}(?=\w)")
@@ -402,7 +444,11 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
     edits: list[tuple[int, int, str]] = []
     found: list[tuple[int, str, Source]] = []
     edges = [0, *(edge for piece in code_pieces(text) for edge in piece), len(text)]
-    runs = [run for gap in zip(edges[::2], edges[1::2], strict=True) for run in _RUN.finditer(text, *gap)]
+    runs = [
+        run
+        for gap in zip(edges[::2], edges[1::2], strict=True)
+        for run in _RUN.finditer(text, *gap)
+    ]
     unknown = 0
     for run in runs:
         named = [sources.get(number) for number in numbers_of(run[0])]
@@ -410,10 +456,18 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
         pages: dict[str, Source] = {}
         for source in filter(None, named):
             pages.setdefault(page_key(source.url), source)
-        marks = [(f"[{ranks.setdefault(page, len(ranks) + 1)}]", source) for page, source in pages.items()]
+        marks = [
+            (f"[{ranks.setdefault(page, len(ranks) + 1)}]", source)
+            for page, source in pages.items()
+        ]
         found += [(run.start(), mark, source) for mark, source in marks]
         is_definition = bool(marks) and text.startswith(":", run.end())
-        edits.append((*run.span(), "".join([" " * bool(marks), *(mark for mark, _ in marks), " " * is_definition])))
+        edits.append(
+            (
+                *run.span(),
+                "".join([" " * bool(marks), *(mark for mark, _ in marks), " " * is_definition]),
+            )
+        )
     written, move = rewritten(text, edits)
     spans = []
     for start, mark, source in found:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 MAX_ANSWER = 800  # characters of an answer, citation marks included
-MAX_PAGE = 200_000  # the most characters of a page that are read; a warning names the pages that were cut
+MAX_PAGE = (
+    200_000  # the most characters of a page that are read; a warning names the pages that were cut
+)
 MAX_EFFORT = 800_000
 """The effort limit for all pages together, so that an answer takes less than a second for any pages: a character counts
 one, the end of a line or sentence `END_EFFORT` more. Five pages of 60,000 characters use two thirds."""
@@ -73,7 +75,8 @@ def shortlist(
     _, found, ranked = _ranked(query.text, documents, encode)
     best = [(at, found[at]) for at in ranked.order[:MOST_RERANKED]]
     return [
-        (at, f"{one.before} {one.text}" if one.before and PRONOUN.match(one.text) else one.text) for at, one in best
+        (at, f"{one.before} {one.text}" if one.before and PRONOUN.match(one.text) else one.text)
+        for at, one in best
     ]
 
 
@@ -95,14 +98,18 @@ def compose(
     which find sentences that use other words than the question.
     """
     documents, sources = _documents(query, hits, pages)
-    found = find_evidence(query.text, documents, MAX_ANSWER, encode, _LONGEST_MARK, LONGEST_HEDGE, preferred)
+    found = find_evidence(
+        query.text, documents, MAX_ANSWER, encode, _LONGEST_MARK, LONGEST_HEDGE, preferred
+    )
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(
         text=text or (no_answer(found.language) if sources else NO_RESULTS),
         spans=spans,
         provider=f"{hits[0].provider}-raw-search" if hits else "raw-search",
-        sources=tuple(Source(source.url, source.document.title, source.published) for source in sources),
+        sources=tuple(
+            Source(source.url, source.document.title, source.published) for source in sources
+        ),
         warnings=_warnings(sources),
     )
 
@@ -112,11 +119,17 @@ def _documents(
 ) -> tuple[list[Document], list[_Source]]:
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
-    return [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources], sources
+    return [
+        replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources
+    ], sources
 
 
 def _source(hit: Hit, page: Page | None) -> _Source:
-    title, text, faults = hit.title, hit.content or hit.snippet, [UNREAD if hit.content else UNREAD_SNIPPET]
+    title, text, faults = (
+        hit.title,
+        hit.content or hit.snippet,
+        [UNREAD if hit.content else UNREAD_SNIPPET],
+    )
     published = hit.published
     if page is not None:
         title, text, faults = page.title or hit.title, page.markdown, list(page.warnings)
@@ -131,14 +144,20 @@ def _bounded(sources: Sequence[_Source]) -> list[_Source]:
     """The sources within `MAX_EFFORT`: each has an equal share, and longer ones get what short ones leave."""
     bounded = list(sources)
     left = MAX_EFFORT
-    shortest_first = sorted(range(len(sources)), key=lambda place: len(sources[place].document.markdown))
+    shortest_first = sorted(
+        range(len(sources)), key=lambda place: len(sources[place].document.markdown)
+    )
     for done, place in enumerate(shortest_first):
         source = sources[place]
-        text, effort = _beginning(source.document.markdown[:MAX_PAGE], left // (len(sources) - done))
+        text, effort = _beginning(
+            source.document.markdown[:MAX_PAGE], left // (len(sources) - done)
+        )
         left -= effort
         if (whole := len(source.document.markdown)) > len(text):
             faults = (*source.faults, TOO_LONG.format(len(text), whole))
-            bounded[place] = replace(source, document=replace(source.document, markdown=text), faults=faults)
+            bounded[place] = replace(
+                source, document=replace(source.document, markdown=text), faults=faults
+            )
     return bounded
 
 
@@ -152,7 +171,9 @@ def _beginning(text: str, effort: int) -> tuple[str, int]:
     return kept, len(kept) + ends * END_EFFORT
 
 
-def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source]) -> tuple[str, tuple[Span, ...]]:
+def _cited(
+    hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source]
+) -> tuple[str, tuple[Span, ...]]:
     numbers: dict[str, int] = {}
     text = hedge
     spans: list[Span] = []
@@ -188,7 +209,9 @@ CLOSE = 1.2
 FAR, GAIN = 3.5, 0.25
 """The same for one that adds at least this share of the question's words, in which rarer words weigh more."""
 
-_ANTECEDENT = 3  # the largest distance, in sentences, at which to look for the noun that a pronoun refers to
+_ANTECEDENT = (
+    3  # the largest distance, in sentences, at which to look for the noun that a pronoun refers to
+)
 NEAR_PASSAGE = 0.65  # a further sentence comes from a passage with at least this part of the score of the best one's
 
 
@@ -238,11 +261,18 @@ def find_evidence(
     question, found, ranked = _ranked(query, documents, encode)
     first = ranked.order[: len(preferred)]
     if set(first) == set(preferred):  # the best place has the best score all the same
-        scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
+        scores = {
+            **ranked.scores,
+            **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)},
+        }
         ranked = ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
     asked = frozenset(question.terms)
     # A sentence that says nothing but the words of the question is no answer.
-    order = [at for at in ranked.order if not asked.issuperset(query_terms(found[at].text, question.language))]
+    order = [
+        at
+        for at in ranked.order
+        if not asked.issuperset(query_terms(found[at].text, question.language))
+    ]
     order = order or list(ranked.order)
     if not ranked.is_near:
         return Findings((), False, question.language)
@@ -256,12 +286,17 @@ def find_evidence(
         quotes.add(found[at], ranked.scores[best] - ranked.scores[at], has_kind=at in ranked.given)
     if not quotes.runs:  # better a pronoun without its noun than no quote
         quotes.take([found[best]], has_kind=False)
-    read = [*quotes.runs[:1], *sorted(quotes.runs[1:], key=lambda run: (run[0].document, run[0].order))]
+    read = [
+        *quotes.runs[:1],
+        *sorted(quotes.runs[1:], key=lambda run: (run[0].document, run[0].order)),
+    ]
     told = tuple(Evidence(_joined(run), run[0].document) for run in read)
     return Findings(told, ranked.is_answer, question.language)
 
 
-def _ranked(query: str, documents: Sequence[Document], encode: Encode) -> tuple[Question, Sequence[Candidate], Ranked]:
+def _ranked(
+    query: str, documents: Sequence[Document], encode: Encode
+) -> tuple[Question, Sequence[Candidate], Ranked]:
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     return question, found, rank(question, found, documents, encode)
@@ -270,11 +305,15 @@ def _ranked(query: str, documents: Sequence[Document], encode: Encode) -> tuple[
 class _Quotes:
     """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it."""
 
-    def __init__(self, question: Question, found: Sequence[Candidate], room: int, overhead: int) -> None:
+    def __init__(
+        self, question: Question, found: Sequence[Candidate], room: int, overhead: int
+    ) -> None:
         self.runs: list[list[Candidate]] = []
         self._question = question
         self._found = {(one.document, one.order): one for one in found}
-        self._rarity = inverse_document_frequency(question.terms, [dict.fromkeys(one.words, 1) for one in found])
+        self._rarity = inverse_document_frequency(
+            question.terms, [dict.fromkeys(one.words, 1) for one in found]
+        )
         self._room, self._overhead = room, overhead
         self._told: frozenset[str] = frozenset()
         self._has_kind = False
@@ -290,7 +329,9 @@ class _Quotes:
         adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
         is_enough = adds > 0 and (distance <= CLOSE or adds >= GAIN * sum(self._rarity.values()))
         own, told = frozenset(one.own), [frozenset(said.own) for run in self.runs for said in run]
-        is_rival = distance <= RIVAL and not any(len(own & other) >= SAME * min(len(own), len(other)) for other in told)
+        is_rival = distance <= RIVAL and not any(
+            len(own & other) >= SAME * min(len(own), len(other)) for other in told
+        )
         if is_rival or is_enough or (has_kind and not self._has_kind):
             self.take(quoted, has_kind=has_kind)
 
@@ -303,7 +344,9 @@ class _Quotes:
             return
         self._room -= cost
         self._has_kind |= has_kind
-        self._told |= terms_in(self._question, (token for one in rest for token in (*one.own, *one.above)))
+        self._told |= terms_in(
+            self._question, (token for one in rest for token in (*one.own, *one.above))
+        )
         if known:
             known += rest
         else:
@@ -315,7 +358,12 @@ class _Quotes:
         while DANGLING.match(run[0].text):
             place, number = run[0].order
             before = self._found.get((one.document, (place, number - 1)))
-            if len(run) > _ANTECEDENT or before is None or before.paragraph is not one.paragraph or not run[0].before:
+            if (
+                len(run) > _ANTECEDENT
+                or before is None
+                or before.paragraph is not one.paragraph
+                or not run[0].before
+            ):
                 return None
             run.insert(0, before)
         return run

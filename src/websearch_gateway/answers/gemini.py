@@ -33,8 +33,22 @@ from websearch_gateway.answers.common import (
     unnamed_citations,
 )
 from websearch_gateway.base import Fetcher, Reply, is_web_address
-from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
-from websearch_gateway.foreign_json import BadJson, Json, count, objects, parse_json, reply_object, typed
+from websearch_gateway.errors import (
+    RATE_LIMITED,
+    SearchAuthError,
+    SearchError,
+    SearchFetchError,
+    SearchProviderError,
+)
+from websearch_gateway.foreign_json import (
+    BadJson,
+    Json,
+    count,
+    objects,
+    parse_json,
+    reply_object,
+    typed,
+)
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 
 MAX_TOKENS = 4096
@@ -62,9 +76,7 @@ class Gemini(EngineApi):
     name = "gemini"
     vendor = "Gemini"
     search_usd = 0.014
-    price_source = (
-        "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
-    )
+    price_source = "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
     takes_region = False
     limits = LIMITS
     known_models = MODELS
@@ -106,23 +118,34 @@ class Gemini(EngineApi):
         is_filtered = reason in _FILTERED
         if not text.strip():
             raise (
-                filtered(self.vendor) if is_filtered else not_written(self.vendor, None if reason == "STOP" else reason)
+                filtered(self.vendor)
+                if is_filtered
+                else not_written(self.vendor, None if reason == "STOP" else reason)
             )
         grounding = typed(dict, candidate.get("groundingMetadata"))
-        webs = [typed(dict, chunk.get("web")) for chunk in objects(grounding.get("groundingChunks"))]
+        webs = [
+            typed(dict, chunk.get("web")) for chunk in objects(grounding.get("groundingChunks"))
+        ]
         # One recorded address contained raw spaces.
-        chunks = [Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title"))) for web in webs]
+        chunks = [
+            Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title")))
+            for web in webs
+        ]
         if not grounding.get("webSearchQueries") and not chunks:
             raise not_searched(self.vendor)
         # Some chunks are no web pages, such as a place of Google Maps.
         unnamed = sum(not is_web_address(chunk.url) for chunk in chunks)
-        spans, lost = _spans(objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks)
+        spans, lost = _spans(
+            objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks
+        )
         return Answer(
             text=text,
             spans=spans,
             provider=self.name,
             sources=tuple(chunk for chunk in chunks if is_web_address(chunk.url)),
-            search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
+            search_suggestions=typed(
+                str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent")
+            )
             or None,
             warnings=applying(
                 {
@@ -139,12 +162,18 @@ class Gemini(EngineApi):
         reply = parsed_or_empty(body)
         usage = typed(dict, reply.get("usageMetadata"))
         candidates = objects(reply.get("candidates"))
-        queries = [typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates]
-        searched = any(typed(dict, one.get("groundingMetadata")).get("groundingChunks") for one in candidates)
+        queries = [
+            typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates
+        ]
+        searched = any(
+            typed(dict, one.get("groundingMetadata")).get("groundingChunks") for one in candidates
+        )
         optional = ("toolUsePromptTokenCount", "thoughtsTokenCount")
         return Billed(
-            prompt=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
-            response=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
+            prompt=count(usage.get("promptTokenCount"))
+            + count(usage.get("toolUsePromptTokenCount")),
+            response=count(usage.get("candidatesTokenCount"))
+            + count(usage.get("thoughtsTokenCount")),
             searches=sum(len(typed(list, one)) for one in queries) or int(searched),
             is_reported=not candidates
             or are_counts(usage, "promptTokenCount", "candidatesTokenCount", optional=optional),
@@ -156,8 +185,12 @@ class Gemini(EngineApi):
             return None
         error = _error(reply.body)
         reasons = {str(detail.get("reason")) for detail in objects(error.get("details"))}
-        if any(reason.startswith("API_KEY_") for reason in reasons):  # INVALID, EXPIRED, SERVICE_BLOCKED ...
-            return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check GEMINI_API_KEY.")
+        if any(
+            reason.startswith("API_KEY_") for reason in reasons
+        ):  # INVALID, EXPIRED, SERVICE_BLOCKED ...
+            return SearchAuthError(
+                f"Gemini rejected the key (HTTP {reply.status}); check GEMINI_API_KEY."
+            )
         if error.get("status") == "FAILED_PRECONDITION":
             return SearchAuthError(
                 "Gemini does not serve this key: it needs billing, or the country of the caller is not supported."
@@ -169,7 +202,9 @@ class Gemini(EngineApi):
     def listed(self, body: bytes) -> Mapping[str, date | None]:
         """See EngineApi. Google gives no shutdown dates."""
         models = objects(reply_object(body, self.vendor).get("models"))
-        return dict.fromkeys(typed(str, model.get("name")).removeprefix("models/") for model in models)
+        return dict.fromkeys(
+            typed(str, model.get("name")).removeprefix("models/") for model in models
+        )
 
 
 API = Gemini
@@ -185,7 +220,10 @@ def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
 
 
 def _spans(
-    supports: Sequence[Json], parts: Sequence[Json], starts: Mapping[int, int], chunks: Sequence[Source]
+    supports: Sequence[Json],
+    parts: Sequence[Json],
+    starts: Mapping[int, int],
+    chunks: Sequence[Source],
 ) -> tuple[tuple[Span, ...], int]:
     """The spans in characters of the whole text, and the number of supports that match no place in it."""
     spans: list[Span] = []
@@ -199,14 +237,22 @@ def _spans(
         spans += [
             Span(chunks[number].url, chunks[number].title, *place)
             for number in typed(list, support.get("groundingChunkIndices"))
-            if isinstance(number, int) and 0 <= number < len(chunks) and is_web_address(chunks[number].url)
+            if isinstance(number, int)
+            and 0 <= number < len(chunks)
+            and is_web_address(chunks[number].url)
         ]
     return tuple(spans), lost
 
 
-def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int]) -> tuple[int, int] | None:
+def _place(
+    segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int]
+) -> tuple[int, int] | None:
     """The position of a segment. Its part index is often missing or counts removed thoughts, so its words decide."""
-    first, last, words = count(segment.get("startIndex")), count(segment.get("endIndex")), segment.get("text")
+    first, last, words = (
+        count(segment.get("startIndex")),
+        count(segment.get("endIndex")),
+        segment.get("text"),
+    )
     named = count(segment.get("partIndex"))
     for index in sorted(encoded, key=lambda index: index != named):
         piece = encoded[index][first:last].decode("utf-8", "replace")
@@ -227,13 +273,20 @@ def _error(body: bytes) -> Json:
 
 def _over_quota(details: Sequence[Json]) -> SearchError:
     """The error for an exceeded limit: a daily one lasts until the next day, one per minute is retryable."""
-    violations = [violation for detail in details for violation in objects(detail.get("violations"))]
+    violations = [
+        violation for detail in details for violation in objects(detail.get("violations"))
+    ]
     if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
         return quota_is_spent("Gemini")
     delays = [typed(str, detail.get("retryDelay")).removesuffix("s") for detail in details]  # 34s
-    wait = next((min(float(one), 86_400.0) for one in delays if one.replace(".", "", 1).isdecimal()), None)
+    wait = next(
+        (min(float(one), 86_400.0) for one in delays if one.replace(".", "", 1).isdecimal()), None
+    )
     return SearchProviderError(
-        "Gemini's rate limit is reached (HTTP 429).", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
+        "Gemini's rate limit is reached (HTTP 429).",
+        retry_after=wait,
+        retryable=True,
+        details={"reason": RATE_LIMITED},
     )
 
 
@@ -254,15 +307,24 @@ class Redirects:
 
     async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
         """The answer with all targets that were resolved in time; other links stay. Never raises."""
-        urls = dict.fromkeys((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
-        links = [url for url in urls if is_web_address(url) and _PATH in url.partition("?")[0]][:MOST_LINKS]
+        urls = dict.fromkeys(
+            (*(span.url for span in answer.spans), *(source.url for source in answer.sources))
+        )
+        links = [url for url in urls if is_web_address(url) and _PATH in url.partition("?")[0]][
+            :MOST_LINKS
+        ]
         until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - RESERVE_SECONDS)))
         found = await asyncio.gather(*(self._target(link, until) for link in links))
         targets = dict(zip(links, found, strict=True))
         return replace(
             answer,
-            spans=tuple(replace(span, url=targets.get(span.url, span.url)) for span in answer.spans),
-            sources=tuple(replace(source, url=targets.get(source.url, source.url)) for source in answer.sources),
+            spans=tuple(
+                replace(span, url=targets.get(span.url, span.url)) for span in answer.spans
+            ),
+            sources=tuple(
+                replace(source, url=targets.get(source.url, source.url))
+                for source in answer.sources
+            ),
         )
 
     async def _target(self, link: str, deadline: Deadline) -> str:

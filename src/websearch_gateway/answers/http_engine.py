@@ -58,7 +58,15 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchValidationError,
 )
-from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.models import (
+    Answer,
+    AppliedFilters,
+    Call,
+    Deadline,
+    HttpRequest,
+    SearchQuery,
+    TokenUsage,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.answers.openai import OpenAISdk
@@ -95,7 +103,9 @@ class HttpEngine:
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=utc_now, repr=False)
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    _refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set), init=False, repr=False)
+    _refused: defaultdict[str, set[str]] = field(
+        default_factory=lambda: defaultdict(set), init=False, repr=False
+    )
 
     @property
     def name(self) -> str:
@@ -105,12 +115,16 @@ class HttpEngine:
     @property
     def most_usd(self) -> float:
         """The most that an answer of any model may cost."""
-        return max((self._usd(name, self.api.limits.most) for name in self._available_models), default=0.0)
+        return max(
+            (self._usd(name, self.api.limits.most) for name in self._available_models), default=0.0
+        )
 
     @property
     def likely_usd(self) -> float:
         """The typical cost of an answer by the first model."""
-        return next((self._usd(name, self.api.limits.usual) for name in self._available_models), 0.0)
+        return next(
+            (self._usd(name, self.api.limits.usual) for name in self._available_models), 0.0
+        )
 
     async def ask(self, call: Call) -> Answer:
         """Search and answer.
@@ -123,7 +137,11 @@ class HttpEngine:
             SearchTimeoutError: no reply in time.
             NotAsked: the vendor cannot apply the lists of domains.
         """
-        include, exclude, most = call.query.include_domains, call.query.exclude_domains, self.api.most_domains
+        include, exclude, most = (
+            call.query.include_domains,
+            call.query.exclude_domains,
+            self.api.most_domains,
+        )
         if (exclude and (include or not most)) or len(include) > most:
             # An answer could rest on unwanted pages.
             raise NotAsked(f"{self.api.vendor} cannot apply these lists of domains.")
@@ -154,12 +172,19 @@ class HttpEngine:
         request = HttpRequest("GET", self.api.base_url + self.api.models_path)
         listed = self.api.listed(await self._body(request, await self._send(request, deadline)))
         ends = {name: model.ends for name in self.models if (model := self._known(name))}
-        known = {name: (listed.get(name) or ends.get(name), not listed or name in listed) for name in self.models}
+        known = {
+            name: (listed.get(name) or ends.get(name), not listed or name in listed)
+            for name in self.models
+        }
         return findings(known, self.api.vendor, self._models_setting, self.now())
 
     @property
     def _available_models(self) -> list[str]:
-        return [name for name in self.models if not ((model := self._known(name)) and model.has_ended(self.now()))]
+        return [
+            name
+            for name in self.models
+            if not ((model := self._known(name)) and model.has_ended(self.now()))
+        ]
 
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()
@@ -176,17 +201,23 @@ class HttpEngine:
         replies: list[bytes] = []
         while True:
             request = self.api.request(call.query, model, self.now())
-            request = replace(request, json=without_options(request.json or {}, self._refused[model]))
+            request = replace(
+                request, json=without_options(request.json or {}, self._refused[model])
+            )
             most = self.api.limits.most.response
             try:
                 with noting_model(self.api.traced_as or self.name, model, most_tokens=most):
-                    return await self.retry(partial(self._attempt, model, request, call, replies), call)
+                    return await self.retry(
+                        partial(self._attempt, model, request, call, replies), call
+                    )
             except OptionRefused as error:
                 if error.option in self._refused[model]:
                     raise
                 self._refused[model].add(error.option)
 
-    async def _attempt(self, model: str, request: HttpRequest, call: Call, replies: list[bytes]) -> Answer:
+    async def _attempt(
+        self, model: str, request: HttpRequest, call: Call, replies: list[bytes]
+    ) -> Answer:
         """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones."""
         asked: HttpRequest | None = request
         earlier = len(replies)
@@ -196,12 +227,16 @@ class HttpEngine:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
                 with billed(call.bill, usual):
                     reply = await self._send(asked, call)
-                if 200 <= reply.status < 300:  # its own count takes the place of the usual price, unless it is unread
+                if (
+                    200 <= reply.status < 300
+                ):  # its own count takes the place of the usual price, unless it is unread
                     assumed += usual
                 replies.append(await self._body(asked, reply))
                 asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
-            answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=call)
+            answer = await self.parser.read(
+                Answer, parse, *replies[earlier:], vendor=vendor, deadline=call
+            )
         except SearchError:  # a request that was sent is billed, usable or not
             counted, _ = await in_own_thread(self._billed, replies)
             call.bill.book(self._usd(model, counted) - paid - assumed)
@@ -209,9 +244,17 @@ class HttpEngine:
         counted, notes = await in_own_thread(self._billed, replies)
         call.bill.book(self._usd(model, counted) - paid - assumed)
         if counted.is_reported:
-            note_tokens(self.api.traced_as or self.name, model, counted.prompt, counted.response, counted.cached)
+            note_tokens(
+                self.api.traced_as or self.name,
+                model,
+                counted.prompt,
+                counted.response,
+                counted.cached,
+            )
         await in_own_thread(note_reply, replies[-1])
-        answer = await in_own_thread(citing_links, replace(answer, warnings=(*notes, *answer.warnings)))
+        answer = await in_own_thread(
+            citing_links, replace(answer, warnings=(*notes, *answer.warnings))
+        )
         return self._complete(answer, model, call.query, counted)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
@@ -219,14 +262,18 @@ class HttpEngine:
         reported, limits = [self.api.billed(body) for body in bodies], self.api.limits
         billed = sum(map(limits.booked, reported), start=Billed())
         possible = list(map(limits.allow, reported))
-        unreported = any(fits and not bill.is_reported for fits, bill in zip(possible, reported, strict=True))
+        unreported = any(
+            fits and not bill.is_reported for fits, bill in zip(possible, reported, strict=True)
+        )
         notes = {IMPOSSIBLE_BILL: not all(possible), UNREPORTED_BILL: unreported}
         return billed, applying(notes)
 
     def _usd(self, model: str, billed: Billed) -> float:
         per_search = self.api.search_usd if self.search_usd is None else self.search_usd
         known = self._known(model)
-        return billed.searches * per_search + (known.tokens_usd(billed, self.now()) if known else 0.0)
+        return billed.searches * per_search + (
+            known.tokens_usd(billed, self.now()) if known else 0.0
+        )
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
         # The gateway applies long lists too.
@@ -236,13 +283,17 @@ class HttpEngine:
         gone = ", ".join(name for name in self._available_models if self._is_gone(name))
         notes = {
             f"{model} answered, since this key has no model {gone}. Change {self._models_setting}.": gone,
-            f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(model),
+            f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(
+                model
+            ),
         }
         return replace(
             answer,
             provider=f"{model}-web-search",
             model=model,
-            usage=TokenUsage(billed.prompt, billed.response) if billed.is_reported else TokenUsage(),
+            usage=TokenUsage(billed.prompt, billed.response)
+            if billed.is_reported
+            else TokenUsage(),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 language="prompt" if query.language else None,
@@ -254,7 +305,10 @@ class HttpEngine:
 
     async def _send(self, request: HttpRequest, deadline: Deadline) -> Reply:
         note_host(request.url)
-        within, request = deadline.within(self.timeout_seconds), replace(request, headers=self.api.headers())
+        within, request = (
+            deadline.within(self.timeout_seconds),
+            replace(request, headers=self.api.headers()),
+        )
         reply = await (
             self.sdk(request, within)
             if self.sdk
@@ -271,15 +325,25 @@ class HttpEngine:
     def _failure(self, reply: Reply) -> SearchError | None:
         """The error for a status of any vendor. Omits the vendor's words, which may quote the question."""
         status, vendor = reply.status, self.api.vendor
-        is_page = reply.body.lstrip()[:1] == b"<"  # of a proxy or a bot check, so the status says nothing about the key
+        is_page = (
+            reply.body.lstrip()[:1] == b"<"
+        )  # of a proxy or a bot check, so the status says nothing about the key
         if 200 <= status < 300:
-            return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.") if is_page else None
+            return (
+                SearchProviderParseError(f"{vendor} answered with a page instead of JSON.")
+                if is_page
+                else None
+            )
         if status == 401 or (status == 403 and not is_page):  # Perplexity rejects a key with a page
-            return SearchAuthError(f"{vendor} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY.")
+            return SearchAuthError(
+                f"{vendor} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY."
+            )
         if status == 404 and not is_page:
             return ModelGone(f"{vendor} does not know the model.")
         if status in (400, 413, 422) and not is_page:
-            return SearchValidationError(f"{vendor} rejected the request as invalid (HTTP {status}).")
+            return SearchValidationError(
+                f"{vendor} rejected the request as invalid (HTTP {status})."
+            )
         return SearchProviderError(
             f"{vendor}'s rate limit is reached (HTTP 429)."
             if status == 429

@@ -20,7 +20,13 @@ import httpx2
 from pydantic import SecretStr
 
 from websearch_gateway.answers.common import FILTERED, applying
-from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
+from websearch_gateway.answers.draft import (
+    MAX_DRAFT,
+    Checked,
+    NumberedPassage,
+    checked_draft,
+    numbered_passages,
+)
 from websearch_gateway.base import (
     PASSING_STATUSES,
     Retry,
@@ -45,8 +51,25 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchTimeoutError,
 )
-from websearch_gateway.foreign_json import BadJson, Json, count, objects, parse_json, reading_reply, typed
-from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.foreign_json import (
+    BadJson,
+    Json,
+    count,
+    objects,
+    parse_json,
+    reading_reply,
+    typed,
+)
+from websearch_gateway.models import (
+    Answer,
+    Bill,
+    Call,
+    Deadline,
+    Gathered,
+    HttpRequest,
+    SearchQuery,
+    TokenUsage,
+)
 from websearch_gateway.ports import Gather, Workers
 
 MAX_TOKENS = 2000
@@ -57,7 +80,14 @@ MAX_EVENT = 256_000
 
 _MAX_ERROR = 100_000
 _OPTIONS = ("response_format", "reasoning_effort", "stream_options", "temperature")
-_TOO_LONG = ("exceed_context_size", "context length", "context size", "context_length", "maximum context", "n_ctx")
+_TOO_LONG = (
+    "exceed_context_size",
+    "context length",
+    "context size",
+    "context_length",
+    "maximum context",
+    "n_ctx",
+)
 
 
 MOST_TOKENS = 10_000_000
@@ -144,15 +174,29 @@ class Chat:
             SearchTimeoutError: nothing was written in time.
             SearchProviderError: the server or the model is unavailable, or it failed.
         """
-        options = {"response_format": form, "stream_options": {"include_usage": True}, **self.server.options}
+        options = {
+            "response_format": form,
+            "stream_options": {"include_usage": True},
+            **self.server.options,
+        }
         while True:
-            body = {"model": self.model, "messages": messages, self.server.limit: most_tokens, "stream": True}
+            body = {
+                "model": self.model,
+                "messages": messages,
+                self.server.limit: most_tokens,
+                "stream": True,
+            }
             sent = {name: value for name, value in options.items() if name not in self._refused}
             with noting_model(self.server.name, self.model, most_tokens=most_tokens):
                 written = await self._below_version(partial(self._stream, body | sent, deadline))
                 if isinstance(written, Written):
                     if written.prompt_tokens:
-                        note_tokens(self.server.name, self.model, written.prompt_tokens, written.response_tokens)
+                        note_tokens(
+                            self.server.name,
+                            self.model,
+                            written.prompt_tokens,
+                            written.response_tokens,
+                        )
                     return written
             refused = next((name for name in _OPTIONS if name in sent and name in written), None)
             # If a server does not say which option it refuses, drop the options one by one.
@@ -183,9 +227,13 @@ class Chat:
         if reply.status != 200:
             raise self._failure(reply.status, reply.headers, reply.body)
         with reading_reply("The list of models at LLM_BASE_URL is unreadable."):
-            return [typed(str, model.get("id")) for model in objects(parse_json(reply.body)["data"])]
+            return [
+                typed(str, model.get("id")) for model in objects(parse_json(reply.body)["data"])
+            ]
 
-    async def _stream(self, body: Mapping[str, Any], deadline: Deadline, base_url: str) -> Written | str:
+    async def _stream(
+        self, body: Mapping[str, Any], deadline: Deadline, base_url: str
+    ) -> Written | str:
         """The reply; or the error message of a server that refuses an option."""
         written = Written()
         note_host(self.base_url)
@@ -307,7 +355,11 @@ def _take(event: Json, written: Written, address: str) -> bool:
         message = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
         content = message.get("content")
         if isinstance(content, list):  # parts of text beside thoughts
-            content = "".join(typed(str, part.get("text")) for part in objects(content) if part.get("type") == "text")
+            content = "".join(
+                typed(str, part.get("text"))
+                for part in objects(content)
+                if part.get("type") == "text"
+            )
         written.text += typed(str, content)
         finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
@@ -375,7 +427,9 @@ class LlmEngine:
         earlier = call.within(max(0.0, call.remaining() - CHECK_RESERVE_SECONDS))
         written, passages = await self._write(query, gathered, earlier, call.bill)
         size = len(written.text) + sum(len(passage.text) for passage in passages)
-        result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=call, size=size)
+        result = await self.workers.run(
+            checked_draft, written.text, passages, query.text, deadline=call, size=size
+        )
         checked: Checked = adapter(Checked).validate_python(result)
         if not checked.kept_sentences:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
@@ -392,18 +446,27 @@ class LlmEngine:
         """
         served = await self.chat.models(deadline)
         known = not served or any(
-            name.removesuffix(":latest") == self.chat.model.removesuffix(":latest") for name in served
+            name.removesuffix(":latest") == self.chat.model.removesuffix(":latest")
+            for name in served
         )
-        return [] if known else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
+        return (
+            []
+            if known
+            else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
+        )
 
     async def _write(
         self, query: SearchQuery, gathered: Gathered, deadline: Deadline, bill: Bill
     ) -> tuple[Written, list[NumberedPassage]]:
         """The draft and its passages; fewer passages if the model's context is too small."""
         hits, pages, budget = gathered.results.hits, gathered.pages, self.evidence_tokens
-        size = sum(len(page.markdown) for page in pages.values()) + sum(len(hit.content or "") for hit in hits)
+        size = sum(len(page.markdown) for page in pages.values()) + sum(
+            len(hit.content or "") for hit in hits
+        )
         while True:
-            found = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
+            found = await self.workers.run(
+                numbered_passages, query, hits, pages, budget, deadline=deadline, size=size
+            )
             passages: list[NumberedPassage] = adapter(list[NumberedPassage]).validate_python(found)
             if not passages:
                 raise SearchProviderError("Raw search found no passage to write from.")
@@ -418,7 +481,9 @@ class LlmEngine:
                 written = await self.retry(attempt, deadline)
                 if written.filtered and not written.text.strip():
                     # Often a page is at fault and not the question, so quotes may answer.
-                    raise SearchProviderError(f"The content filter of {self.chat.model}'s server stopped the answer.")
+                    raise SearchProviderError(
+                        f"The content filter of {self.chat.model}'s server stopped the answer."
+                    )
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
@@ -428,14 +493,20 @@ class LlmEngine:
                 budget //= 2
 
     def _complete(
-        self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
+        self,
+        gathered: Gathered,
+        written: Written,
+        passages: Sequence[NumberedPassage],
+        checked: Checked,
     ) -> Answer:
         expected = sum(estimate_tokens(passage.heading + passage.text) for passage in passages)
         notes = {
             "The model was cut off: the answer holds the part that it had written.": written.cut_off,
             FILTERED: written.filtered,
             f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
-            "context length (OLLAMA_CONTEXT_LENGTH).": 0 < written.prompt_tokens < TRUNCATED_SHARE * expected,
+            "context length (OLLAMA_CONTEXT_LENGTH).": 0
+            < written.prompt_tokens
+            < TRUNCATED_SHARE * expected,
         }
         return Answer(
             text=checked.text,
@@ -483,7 +554,10 @@ def object_of(**properties: Any) -> dict[str, Any]:
 
 def form_of(name: str, **properties: Any) -> dict[str, Any]:
     """The `response_format` for an object with exactly these properties."""
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": object_of(**properties)}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": object_of(**properties)},
+    }
 
 
 _QUOTE = object_of(passage={"type": "integer"}, words={"type": "string"})
@@ -492,17 +566,28 @@ REPLY_FORM = form_of("answer", sentences={"type": "array", "items": _SENTENCE})
 """Structured output for servers that offer it. An empty list of sentences means no answer."""
 
 
-def messages(query: SearchQuery, passages: Sequence[NumberedPassage], now: datetime, mark: str) -> list[dict[str, str]]:
+def messages(
+    query: SearchQuery, passages: Sequence[NumberedPassage], now: datetime, mark: str
+) -> list[dict[str, str]]:
     """The messages of the chat.
 
     Args:
         mark: a random word in the tags around the passages; no page can know it, so none can close the tags.
     """
-    block = "\n\n".join(f"[{passage.number}] {passage.heading}\n{passage.text}" for passage in passages)
-    lines = [f'<passages id="{mark}">', block, f'</passages id="{mark}">', f"Today is {now:%Y-%m-%d}."]
+    block = "\n\n".join(
+        f"[{passage.number}] {passage.heading}\n{passage.text}" for passage in passages
+    )
+    lines = [
+        f'<passages id="{mark}">',
+        block,
+        f'</passages id="{mark}">',
+        f"Today is {now:%Y-%m-%d}.",
+    ]
     if query.language:
         lines.append(f"Answer in the language with the ISO 639-1 code {query.language}.")
     if query.freshness_hours:
-        lines.append(f"Prefer passages from the last {query.freshness_hours} hours, and say how old others are.")
+        lines.append(
+            f"Prefer passages from the last {query.freshness_hours} hours, and say how old others are."
+        )
     lines.append(f"Question: {query.text}")
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": "\n".join(lines)}]

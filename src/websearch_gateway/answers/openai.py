@@ -42,7 +42,14 @@ from websearch_gateway.answers.common import (
     quota_is_spent,
     shown_code,
 )
-from websearch_gateway.base import MAX_REPLY_BYTES, Reply, is_web_address, page_key, quoted_line, send
+from websearch_gateway.base import (
+    MAX_REPLY_BYTES,
+    Reply,
+    is_web_address,
+    page_key,
+    quoted_line,
+    send,
+)
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -89,19 +96,40 @@ MODELS = (
         efforts=("minimal", "low", "medium", "high"),
         ends=date(2026, 12, 11),
     ),
-    Model("gpt-5.4-nano", 0.20, 1.25, cached_usd=0.02, efforts=("none", "low", "medium", "high", "xhigh")),
+    Model(
+        "gpt-5.4-nano",
+        0.20,
+        1.25,
+        cached_usd=0.02,
+        efforts=("none", "low", "medium", "high", "xhigh"),
+    ),
     Model("gpt-5.6-luna", 0.20, 1.20, cached_usd=0.02, efforts=_LUNA_EFFORTS),
     Model("gpt-6-luna", 0.10, 0.50, cached_usd=0.01, cache_write_usd=0.125, efforts=_LUNA_EFFORTS),
 )
 
-_OPTIONS = ("tool_choice", "reasoning", "max_tool_calls", "search_context_size", "user_location", "include", "store")
+_OPTIONS = (
+    "tool_choice",
+    "reasoning",
+    "max_tool_calls",
+    "search_context_size",
+    "user_location",
+    "include",
+    "store",
+)
 """Optional parameters, and fields of the search tool, that some models and compatible servers refuse."""
 
-_UNSUPPORTED = re.compile(r"(?:argument|parameter|field)s? (?:is )?(?:not supported|unsupported|unknown): (\S+)", re.I)
+_UNSUPPORTED = re.compile(
+    r"(?:argument|parameter|field)s? (?:is )?(?:not supported|unsupported|unknown): (\S+)", re.I
+)
 """xAI's words: "Argument not supported: include"."""
 
 _PASSING_CODES = ("server_error", "rate_limit_exceeded", "server_is_overloaded", "slow_down")
-_QUOTA = ("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active")
+_QUOTA = (
+    "insufficient_quota",
+    "credit_balance_exhausted",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+)
 _REFUSED_PROMPTS = ("invalid_prompt", "content_policy_violation")
 _FILTERED_PROMPTS = ("content_filter", "ResponsibleAIPolicyViolation")
 _MODEL_GONE = ("model_not_found", "DeploymentNotFound")
@@ -137,7 +165,13 @@ class OpenAI(EngineApi):
         location = {"type": "approximate"} | ({"country": query.region} if query.region else {})
         # A blocked domain may leak through: platform.openai.com/docs/guides/tools-web-search#domain-filtering
         allowed, blocked = list(query.include_domains), list(query.exclude_domains[:MOST_DOMAINS])
-        listed = {"allowed_domains": allowed} if allowed else {"blocked_domains": blocked} if blocked else {}
+        listed = (
+            {"allowed_domains": allowed}
+            if allowed
+            else {"blocked_domains": blocked}
+            if blocked
+            else {}
+        )
         known = find_model(model, self.known_models)
         body = {
             "model": model,
@@ -173,7 +207,9 @@ class OpenAI(EngineApi):
         # If the model marks its final message, the others are thinking aloud.
         final = [message for message in messages if message.get("phase") == "final_answer"]
         parts = [part for message in final or messages for part in objects(message.get("content"))]
-        text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
+        text, spans, cited, lost = _text(
+            part for part in parts if part.get("type") == "output_text"
+        )
         cut_off = reply.get("status") == "incomplete"
         reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
         is_filtered = reason == "content_filter"
@@ -183,16 +219,24 @@ class OpenAI(EngineApi):
             if any(part.get("type") == "refusal" for part in parts):
                 raise declined()
             raise not_written(self.vendor, reason if cut_off else None)
-        calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
+        calls = [
+            item
+            for item in items
+            if item.get("type") == "web_search_call" and item.get("status") != "failed"
+        ]
         # Relays that search themselves show no call, but only citations.
         if not calls and not cited:
             raise not_searched(self.vendor)
         actions = [typed(dict, call.get("action")) for call in calls]
         # Pages that were opened come before the search results, since they were read.
         found = [typed(str, action.get("url")) for action in actions] + [
-            typed(str, source.get("url")) for action in actions for source in objects(action.get("sources"))
+            typed(str, source.get("url"))
+            for action in actions
+            for source in objects(action.get("sources"))
         ]
-        found += [url for url in typed(list, reply.get("citations")) if isinstance(url, str)]  # xAI's list of pages
+        found += [
+            url for url in typed(list, reply.get("citations")) if isinstance(url, str)
+        ]  # xAI's list of pages
         urls: dict[str, str] = {}
         for url in filter(is_web_address, [*cited, *found]):
             urls.setdefault(page_key(url), url)
@@ -202,14 +246,20 @@ class OpenAI(EngineApi):
             provider=self.name,
             sources=tuple(map(Source, urls.values())),
             warnings=applying(
-                {FILTERED: is_filtered, CUT_OFF: cut_off and not is_filtered, lost_citations(lost): lost}
+                {
+                    FILTERED: is_filtered,
+                    CUT_OFF: cut_off and not is_filtered,
+                    lost_citations(lost): lost,
+                }
             ),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
         reply = parsed_or_empty(body)
-        calls = [item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"]
+        calls = [
+            item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"
+        ]
         actions = [typed(dict, call.get("action")) for call in calls]
         usage = typed(dict, reply.get("usage"))
         details = typed(dict, usage.get("input_tokens_details"))
@@ -223,7 +273,8 @@ class OpenAI(EngineApi):
             cached=count(details.get("cached_tokens")),
             cache_written=count(details.get("cache_write_tokens")),
             searches=count(tool_usage.get("num_requests"), searched),
-            is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
+            is_reported=not objects(reply.get("output"))
+            or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
@@ -233,20 +284,28 @@ class OpenAI(EngineApi):
             return None
         error = typed(dict, body.get("error"))
         code = typed(str, error.get("code"))
-        words = typed(str, error.get("message")) or typed(str, body.get("error"))  # xAI gives a text as the error
-        if code in _MODEL_GONE or (status == 404 and (error.get("param") == "model" or "model" in words.casefold())):
+        words = typed(str, error.get("message")) or typed(
+            str, body.get("error")
+        )  # xAI gives a text as the error
+        if code in _MODEL_GONE or (
+            status == 404 and (error.get("param") == "model" or "model" in words.casefold())
+        ):
             return ModelGone("The model does not exist, or not for this key.")
         if status == 402 or code in _QUOTA or error.get("type") in _QUOTA:
             return quota_is_spent(self.vendor)
         if status == 403:
             if code == "unsupported_country_region_territory":
-                return SearchAuthError("OpenAI does not serve the country that this gateway calls from (HTTP 403).")
+                return SearchAuthError(
+                    "OpenAI does not serve the country that this gateway calls from (HTTP 403)."
+                )
             return SearchAuthError(
                 "OpenAI does not let this key use the Responses API or its model (HTTP 403); check OPENAI_API_KEY."
             )
         if status in (400, 413, 422):
             question = typed(str, (request.json or {}).get("input"))
-            return _bad_request(status, {**error, "message": words}, private=(self.key.get_secret_value(), question))
+            return _bad_request(
+                status, {**error, "message": words}, private=(self.key.get_secret_value(), question)
+            )
         if status == 404:
             return SearchProviderError(
                 "There is no Responses API at OPENAI_BASE_URL (HTTP 404); most addresses end in /v1."
@@ -270,7 +329,9 @@ def _failed(failure: Json) -> SearchError:
         return filtered("OpenAI")
     if code in _QUOTA:
         return quota_is_spent("OpenAI")
-    return SearchProviderError(f"OpenAI failed ({shown_code(code)}).", retryable=code in _PASSING_CODES)
+    return SearchProviderError(
+        f"OpenAI failed ({shown_code(code)}).", retryable=code in _PASSING_CODES
+    )
 
 
 def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchError:
@@ -302,7 +363,9 @@ def _without_identifiers(message: str, private: Sequence[str]) -> str:
     """The message in one line, without keys and names of organisations; empty if it quotes a private value."""
     folded = message.casefold()
     for secret in private:
-        pieces = {secret[i : i + _QUOTED_CHARS] for i in range(max(1, len(secret) - _QUOTED_CHARS + 1))}
+        pieces = {
+            secret[i : i + _QUOTED_CHARS] for i in range(max(1, len(secret) - _QUOTED_CHARS + 1))
+        }
         if any(piece.casefold() in folded for piece in pieces if piece):
             return ""
     return _BLANK.sub(" ", _IDENTIFIERS.sub("…", message)).strip()[:_MAX_MESSAGE].rstrip(". ")
@@ -324,7 +387,9 @@ def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
         bare, placed = strip_markers(words, in_code_points(words, placed))
         offset = len(text) + len(_BETWEEN_PARTS) if text else 0
         text = text + _BETWEEN_PARTS + bare if text else bare
-        spans += [Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed]
+        spans += [
+            Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed
+        ]
     return text, spans, cited, lost
 
 
@@ -371,7 +436,9 @@ class OpenAISdk:
             if request.json is None:
                 raw = await sdk.models.with_raw_response.list(timeout=deadline.remaining())
             else:
-                raw = await sdk.responses.with_raw_response.create(**request.json, timeout=deadline.remaining())
+                raw = await sdk.responses.with_raw_response.create(
+                    **request.json, timeout=deadline.remaining()
+                )
             response = raw.http_response
         except APIStatusError as error:
             response = error.response
@@ -389,7 +456,10 @@ class OpenAISdk:
         key = self.api_key.get_secret_value()
         http = httpx2.AsyncClient(transport=_OwnTransport(self.http, key), trust_env=False)
         sdk = AsyncOpenAI(api_key=key, base_url=self.base_url, max_retries=0, http_client=http)
-        _ = sdk.responses.with_raw_response, sdk.models.with_raw_response  # imports both here, in the thread
+        _ = (
+            sdk.responses.with_raw_response,
+            sdk.models.with_raw_response,
+        )  # imports both here, in the thread
         return sdk
 
 
@@ -406,7 +476,9 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         body = json.loads(request.content) if request.method == "POST" else None
-        own = HttpRequest("POST" if body else "GET", str(request.url), headers=self._headers, json=body)
+        own = HttpRequest(
+            "POST" if body else "GET", str(request.url), headers=self._headers, json=body
+        )
         deadline = Deadline.after(request.extensions["timeout"]["read"])
         reply = await send(self._http, own, deadline, "OpenAI", max_bytes=MAX_REPLY_BYTES)
         headers = httpx2.Headers(reply.headers)

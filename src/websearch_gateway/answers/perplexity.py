@@ -63,7 +63,9 @@ class Perplexity(EngineApi):
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. Without `tool_choice` the model searches only if it wants to."""
         location = {"user_location": {"country": query.region}} if query.region else {}
-        listed = query.include_domains or tuple(f"-{name}" for name in query.exclude_domains[:MOST_DOMAINS])
+        listed = query.include_domains or tuple(
+            f"-{name}" for name in query.exclude_domains[:MOST_DOMAINS]
+        )
         filters = {"filters": {"search_domain_filter": list(listed)}} if listed else {}
         body = {
             "model": model,
@@ -81,9 +83,16 @@ class Perplexity(EngineApi):
         reply = reply_object(bodies[-1], self.vendor)
         if reply.get("status") == "failed" or reply.get("error"):
             error = typed(dict, reply.get("error"))
-            raise SearchProviderError(f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))}).")
+            raise SearchProviderError(
+                f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))})."
+            )
         items = objects(reply.get("output"))
-        parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
+        parts = [
+            part
+            for item in items
+            if item.get("type") == "message"
+            for part in objects(item.get("content"))
+        ]
         reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
         is_filtered = reason == "content_filter"
         if any(part.get("type") == "refusal" for part in parts):
@@ -113,13 +122,18 @@ class Perplexity(EngineApi):
         """See EngineApi."""
         reply = parsed_or_empty(body)
         usage = typed(dict, reply.get("usage"))
-        searched = sum(item.get("type") == "search_results" for item in objects(reply.get("output")))
-        counted = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get("invocation")
+        searched = sum(
+            item.get("type") == "search_results" for item in objects(reply.get("output"))
+        )
+        counted = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get(
+            "invocation"
+        )
         return Billed(
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
             searches=count(counted, searched),
-            is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
+            is_reported=not objects(reply.get("output"))
+            or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
 
@@ -131,21 +145,41 @@ def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
         if item.get("type") == "search_results":
             for result in objects(item.get("results")):
                 published = iso_date(result.get("date")) or iso_date(result.get("last_updated"))
-                source = Source(typed(str, result.get("url")), typed(str, result.get("title")), published)
+                source = Source(
+                    typed(str, result.get("url")), typed(str, result.get("title")), published
+                )
                 number = result.get("id")
-                yield int(number) if isinstance(number, str) and number.isdecimal() else count(number, -1), source
+                yield (
+                    int(number)
+                    if isinstance(number, str) and number.isdecimal()
+                    else count(number, -1),
+                    source,
+                )
 
 
-def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, tuple[Span, ...], int]:
+def _written(
+    parts: Sequence[Json], found: Mapping[int, Source]
+) -> tuple[str, tuple[Span, ...], int]:
     """The text, its spans (from marks, or without marks from annotations), and the number of unknown marks."""
     text = "\n\n".join(typed(str, part.get("text")) for part in parts)
-    marked = resolve_marks(text, {number: source for number, source in found.items() if is_web_address(source.url)})
+    marked = resolve_marks(
+        text, {number: source for number, source in found.items() if is_web_address(source.url)}
+    )
     if marked.spans or len(parts) != 1:
         return marked.text, marked.spans, marked.unknown
     notes = [note for note in citation_notes(parts[0]) if note.get("url")]
     spans = [
-        Span(typed(str, note.get("url")), typed(str, note.get("title")), start, count(note.get("end_index")))
+        Span(
+            typed(str, note.get("url")),
+            typed(str, note.get("title")),
+            start,
+            count(note.get("end_index")),
+        )
         for note in notes
         if (start := count(note.get("start_index"), -1)) >= 0
     ]
-    return (text, tuple(in_code_points(text, spans)), 0) if spans else (marked.text, (), marked.unknown)
+    return (
+        (text, tuple(in_code_points(text, spans)), 0)
+        if spans
+        else (marked.text, (), marked.unknown)
+    )

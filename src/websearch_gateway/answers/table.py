@@ -60,7 +60,9 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
     module = import_module(f"{__package__}.{row.name}")
     make: Callable[[SecretStr, str], EngineApi] = module.API
     resolves_links: bool = getattr(settings, f"{row.name}_resolve_links", True)
-    key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))
+    key, base_url, models = (
+        getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models")
+    )
     api = make(key, base_url)
     return HttpEngine(
         api,
@@ -79,16 +81,22 @@ def _llm(settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.llm import LlmEngine
 
     chat, price = _own_chat(settings, outside), settings.prices.get("llm", 0.0)
-    return LlmEngine(chat, outside.gather, outside.retry, outside.workers, settings.llm_evidence_tokens, price)
+    return LlmEngine(
+        chat, outside.gather, outside.retry, outside.workers, settings.llm_evidence_tokens, price
+    )
 
 
 def _own_chat(settings: Settings, outside: Outside) -> Chat:
     from websearch_gateway.answers.llm import Chat
 
-    return Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
+    return Chat(
+        outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key
+    )
 
 
-def own_reader(settings: Settings, outside: Outside, layers: Sequence[Layer[Written]]) -> ClaimReader:
+def own_reader(
+    settings: Settings, outside: Outside, layers: Sequence[Layer[Written]]
+) -> ClaimReader:
     """The model of LLM_BASE_URL as a reader of claims."""
     from websearch_gateway.answers.claim_reader import ModelReader
 
@@ -126,7 +134,9 @@ class EngineChat:
             known = find_model(model, api.known_models)
             if known is None or not known.has_ended(utc_now()):
                 return cls(api, model, known)
-        raise SearchNotConfiguredError(f"CLAIMS_READER=engine needs a model that serves in {name.upper()}_MODELS.")
+        raise SearchNotConfiguredError(
+            f"CLAIMS_READER=engine needs a model that serves in {name.upper()}_MODELS."
+        )
 
     @property
     def most_usd(self) -> float:
@@ -158,14 +168,24 @@ class EngineChat:
             limit=self.api.chat_limit,
             options={"reasoning_effort": "low"} if takes_low else {},
         )
-        chat = Chat(outside.client, f"{self.api.base_url}{self.api.chat_path}", self.model, self.api.key, server)
+        chat = Chat(
+            outside.client,
+            f"{self.api.base_url}{self.api.chat_path}",
+            self.model,
+            self.api.key,
+            server,
+        )
         return ModelReader(chat, outside.retry, layers, self.usd)
 
     def _usd(self, prompt: int, response: int) -> float:
         from websearch_gateway.answers.common import Billed
         from websearch_gateway.base import utc_now
 
-        return self.known.tokens_usd(Billed(prompt=prompt, response=response), utc_now()) if self.known else 0.0
+        return (
+            self.known.tokens_usd(Billed(prompt=prompt, response=response), utc_now())
+            if self.known
+            else 0.0
+        )
 
 
 ENGINES: tuple[Entry, ...] = (
@@ -185,7 +205,13 @@ def configured(settings: Settings) -> list[Entry]:
     names = list(dict.fromkeys(name.lower() for name in settings.answer_engines))
     for name in names:
         if name not in table:
-            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is not one of {', '.join(table)}.")
+            raise SearchNotConfiguredError(
+                f"ANSWER_ENGINES names {name!r}, which is not one of {', '.join(table)}."
+            )
         if missing := table[name].missing(settings):
-            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}.")
-    return [table[name] for name in names] or [entry for entry in ENGINES if not entry.missing(settings)]
+            raise SearchNotConfiguredError(
+                f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}."
+            )
+    return [table[name] for name in names] or [
+        entry for entry in ENGINES if not entry.missing(settings)
+    ]

@@ -46,14 +46,36 @@ from websearch_gateway.base import (
 )
 from websearch_gateway.cache.judgements import CachedReader
 from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError, Unavailable
+from websearch_gateway.errors import (
+    SearchError,
+    SearchNotConfiguredError,
+    SearchValidationError,
+    Unavailable,
+)
 from websearch_gateway.evidence import cut_passages, encode
 from websearch_gateway.models import MOST_DOMAINS, Deadline, Hit, SearchQuery
-from websearch_gateway.pages import CONVERTERS, HEAVY, Browser, ReaderTable, RobotsFetcher, kind_of, warm_up
+from websearch_gateway.pages import (
+    CONVERTERS,
+    HEAVY,
+    Browser,
+    ReaderTable,
+    RobotsFetcher,
+    kind_of,
+    warm_up,
+)
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.read_page import PassageFinder
-from websearch_gateway.ports import AnswerEngine, ClaimReader, Embedder, HostedEngine, Layer, Reranker, Searcher, State
+from websearch_gateway.ports import (
+    AnswerEngine,
+    ClaimReader,
+    Embedder,
+    HostedEngine,
+    Layer,
+    Reranker,
+    Searcher,
+    State,
+)
 from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings.loading import Settings, certificate_folders, index_variables
 from websearch_gateway.state.shared import require
@@ -118,7 +140,10 @@ def open_upstreams(
         health.of(engine.name)  # the health page lists engines first
     timeout = settings.request_timeout_ms / 1000
     parser = ReplyParser(workers)
-    bare = [HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser) for provider in providers]
+    bare = [
+        HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser)
+        for provider in providers
+    ]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
     order: Order = by_weight(settings.provider_weights) if settings.provider_weights else tuple
     hedging, advised = Hedging(health), partial(advice, settings)  # it imports every provider
@@ -134,7 +159,9 @@ def open_upstreams(
 
 def _unfinished(settings: Settings) -> dict[str, str]:
     found = {}
-    rows = [(entry.name, entry.needs) for entry in answers.ENGINES] + [(entry.name, entry.needs) for entry in PROVIDERS]
+    rows = [(entry.name, entry.needs) for entry in answers.ENGINES] + [
+        (entry.name, entry.needs) for entry in PROVIDERS
+    ]
     for name, needs in rows:
         done = [need.upper() for need in needs if getattr(settings, need)]
         missing = [need.upper() for need in needs if not getattr(settings, need)]
@@ -145,16 +172,24 @@ def _unfinished(settings: Settings) -> dict[str, str]:
     return found
 
 
-def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
+def _layered(
+    settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger
+) -> Searcher:
     record = health.of(bare.name)
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     clean = partial(cleaned_hits, address_policy(settings))
     budget = (partial(ledger.pay, bare.name, bare.most_usd),) if bare.price_usd else ()
-    paced = replace(bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn)
-    return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
+    paced = replace(
+        bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn
+    )
+    return Layered(
+        paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget)
+    )
 
 
-def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) -> tuple[Layer[T], ...]:
+def reranker_layers(
+    settings: Settings, health: HealthRegistry, ledger: Ledger
+) -> tuple[Layer[T], ...]:
     """The layers of RERANKER_URL: one that is down, or hangs once, is not asked for every call."""
     if settings.reranker_url is None:
         return ()
@@ -172,7 +207,9 @@ def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Laye
 def _breaker(
     settings: Settings, record: UpstreamHealth, fair_seconds: float, timeouts: int | None = None
 ) -> CircuitBreaker:
-    return CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds, timeouts)
+    return CircuitBreaker(
+        record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds, timeouts
+    )
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:
@@ -185,7 +222,13 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
         raise SearchNotConfiguredError(
             f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
         )
-    priced = {*(engine.name for engine in answers.ENGINES), "embedding", "reranker", *names, *absent(settings)}
+    priced = {
+        *(engine.name for engine in answers.ENGINES),
+        "embedding",
+        "reranker",
+        *names,
+        *absent(settings),
+    }
     if unknown := sorted(settings.prices.keys() - priced):
         raise SearchNotConfiguredError(
             f"PRICES names {', '.join(unknown)}, but there are only these: {', '.join(sorted(priced))}."
@@ -214,10 +257,14 @@ def claim_reader(
         return None
     if name == "llm":
         price = settings.prices.get("llm", 0.0)
-        reader = answers.own_reader(settings, outside, _reader_layers(settings, "llm", price, health, ledger))
+        reader = answers.own_reader(
+            settings, outside, _reader_layers(settings, "llm", price, health, ledger)
+        )
     else:
         engine = answers.EngineChat.of(name, settings)
-        reader = engine.reader(outside, _reader_layers(settings, name, engine.most_usd, health, ledger))
+        reader = engine.reader(
+            outside, _reader_layers(settings, name, engine.most_usd, health, ledger)
+        )
     per_user = settings.cache_scope == "user"
     return CachedReader(reader, BlobCache(state), settings.cache_long_ttl_seconds, per_user)
 
@@ -232,11 +279,15 @@ def _who_reads(settings: Settings) -> str | None:
             return "llm" if has_own else None
         case "llm":
             if not has_own:
-                raise SearchNotConfiguredError("CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL.")
+                raise SearchNotConfiguredError(
+                    "CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL."
+                )
             return "llm"
         case "engine":
             if not (engines := answers_configured(settings)):
-                raise SearchNotConfiguredError("CLAIMS_READER=engine needs an answer engine, and none is configured.")
+                raise SearchNotConfiguredError(
+                    "CLAIMS_READER=engine needs an answer engine, and none is configured."
+                )
             return engines[0].name
 
 
@@ -245,14 +296,24 @@ def _reader_layers(
 ) -> tuple[Layer[T], ...]:
     record = health.of(name)
     budget = partial(ledger.pay, name, lambda _: most_usd)
-    return (*_guarded(name, _breaker(settings, record, LEAST_SHARE_SECONDS), budget), Stopwatch(record))
+    return (
+        *_guarded(name, _breaker(settings, record, LEAST_SHARE_SECONDS), budget),
+        Stopwatch(record),
+    )
 
 
 def answering(
-    settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+    settings: Settings,
+    engines: Sequence[HostedEngine],
+    raw: AnswerEngine,
+    health: HealthRegistry,
+    ledger: Ledger,
 ) -> AnswerEngine:
     """The engines in order, with raw search as the last."""
-    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
+    fair_seconds = max(
+        LEAST_SHARE_SECONDS,
+        min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2),
+    )
     ranked = []
     for engine, entry in zip(engines, answers_configured(settings), strict=True):
         record = health.of(engine.name)
@@ -345,8 +406,14 @@ COMPOSE = partial(compose, encode=encode)
 
 SHORTLIST = partial(shortlist, encode=encode)
 
-_QUESTION, _HIT = SearchQuery("What is a page?"), Hit("https://a.example/", "A page", "A page is a text.", "warm-up")
-WARM_UP = partial(prepare, (warm_up, partial(cut_passages, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
+_QUESTION, _HIT = (
+    SearchQuery("What is a page?"),
+    Hit("https://a.example/", "A page", "A page is a text.", "warm-up"),
+)
+WARM_UP = partial(
+    prepare,
+    (warm_up, partial(cut_passages, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})),
+)
 """Runs first in each worker: imports what most jobs need."""
 
 
@@ -366,7 +433,11 @@ class PageReaders:
 
 
 def open_reading(
-    settings: Settings, state: State, embedder: Embedder, workers: Workers, reranker: Reranker | None = None
+    settings: Settings,
+    state: State,
+    embedder: Embedder,
+    workers: Workers,
+    reranker: Reranker | None = None,
 ) -> PageReaders:
     """The parts that read pages. Sockets, processes and the browser open on first use."""
     addresses = address_policy(settings)
@@ -382,7 +453,9 @@ def open_reading(
     )
     token = settings.github_token.get_secret_value() if settings.github_token else ""
     contact = settings.contact_url is not None
-    readers = ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=contact)
+    readers = ReaderTable.build(
+        fetcher, workers, token, pages=pages, renderer=browser, tells_contact=contact
+    )
     page_cache = PageCache(
         BoundedReader(readers, settings.request_timeout_ms / 1000),
         BlobCache(state),
@@ -444,7 +517,9 @@ def lazy_docs(
     if settings.docs_path is None:
         require("psycopg_pool", extra="postgres", setting="DOCS_URL")
     unpackers = Workers(count=1, limits=UNPACKING, idle_seconds=1)
-    return LazyDocs(partial(_make, settings, reading, unpackers, embedder, guarded), (unpackers.aclose,))
+    return LazyDocs(
+        partial(_make, settings, reading, unpackers, embedder, guarded), (unpackers.aclose,)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,11 +557,16 @@ class DocumentReading:
         return document
 
     async def _rendered(
-        self, fetched: Fetched, draft: Callable[[CrawledPage], Mapping[str, Any]], deadline: Deadline
+        self,
+        fetched: Fetched,
+        draft: Callable[[CrawledPage], Mapping[str, Any]],
+        deadline: Deadline,
     ) -> Document:
         from websearch_gateway.pages import crawled_html
 
-        return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
+        return await self._run(
+            crawled_html, await self.renderer.render(fetched, deadline), draft, deadline
+        )
 
     async def _run(
         self,
@@ -501,13 +581,22 @@ class DocumentReading:
         from websearch_gateway.pages import crawled
 
         arguments = (fetched.body, fetched.final_url, fetched.charset)
-        page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)
+        page = await self.workers.run(
+            crawled, read, draft, *arguments, deadline=deadline, heavy=heavy
+        )
         chunks = (
             ChunkDraft(start, stop, tuple(path), anchor, before, after, tuple(map(tuple, inner)))
             for start, stop, path, anchor, before, after, inner in page.pop("chunks")
         )
         symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
-        return Document(**{**page, "chunks": tuple(chunks), "symbols": tuple(symbols), "links": tuple(page["links"])})
+        return Document(
+            **{
+                **page,
+                "chunks": tuple(chunks),
+                "symbols": tuple(symbols),
+                "links": tuple(page["links"]),
+            }
+        )
 
 
 def _make(
@@ -524,8 +613,12 @@ def _make(
     store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
     read = DocumentReading(reading.workers, reading.browser)
     fetcher, workers = reading.site_fetcher, reading.workers
-    runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path, guarded)
-    registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables())
+    runner = CrawlRunner(
+        store, fetcher, workers, unpackers, read, embedder, settings.docs_path, guarded
+    )
+    registries = Registries(
+        fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables()
+    )
     return DocsLibrary(store, runner, registries, OperatorDomains.of(settings).admit)
 
 
@@ -547,7 +640,9 @@ def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:
     if url := settings.docs_vectors:
         from websearch_gateway.docs import LanceVectors
 
-        near = partial(LanceVectors, url.removeprefix("lance://" if url.startswith("lance:///") else "lance+"))
+        near = partial(
+            LanceVectors, url.removeprefix("lance://" if url.startswith("lance:///") else "lance+")
+        )
     if settings.docs_path is not None:
         from websearch_gateway.docs import SqliteDocs
 

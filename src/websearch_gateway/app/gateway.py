@@ -32,7 +32,14 @@ from websearch_gateway.app.adapters import (
     reranker_layers,
 )
 from websearch_gateway.base import WORKING_FOR, Retry, Workers, create_client
-from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, Lifetimes, RawResult, ResultCache
+from websearch_gateway.cache.results import (
+    ANSWERS,
+    RAW_RESULTS,
+    WEB_RESULTS,
+    Lifetimes,
+    RawResult,
+    ResultCache,
+)
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.cache.similar import SimilarQuestions
 from websearch_gateway.errors import StateUnavailable
@@ -61,7 +68,14 @@ from websearch_gateway.pipeline.finalize import cleaned_answer
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.search import SIMILAR, CachedAnswers, R, RateLimits, Recall, SearchPipeline
+from websearch_gateway.pipeline.search import (
+    SIMILAR,
+    CachedAnswers,
+    R,
+    RateLimits,
+    Recall,
+    SearchPipeline,
+)
 from websearch_gateway.pipeline.web_search import RawSearch, WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
 from websearch_gateway.results import (
@@ -92,7 +106,12 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown", bound=WireModel)
 
 
-_LIMITS = {"RATE_LIMIT": True, "SEARCH_RATE_LIMIT": True, "READ_RATE_LIMIT": False, "CACHED_RATE_LIMIT": False}
+_LIMITS = {
+    "RATE_LIMIT": True,
+    "SEARCH_RATE_LIMIT": True,
+    "READ_RATE_LIMIT": False,
+    "CACHED_RATE_LIMIT": False,
+}
 """The settings with limits, and whether GLOBAL_RATE_LIMIT counts their calls too."""
 
 
@@ -115,36 +134,66 @@ class Gateway:
         self._state = state = _state(settings)
         self._limits = _limits(settings, state)
         self._addresses = address_policy(settings)
-        ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
+        ledger = Ledger(
+            state,
+            daily_usd=settings.daily_budget_usd,
+            user_daily_usd=settings.user_daily_budget_usd,
+        )
         self._ledger, self.api_tokens = ledger, ApiTokens(state)
         statistics = Statistics()
         self._telemetry = Telemetry([statistics.observe, ledger.observe])
         self.embedder = open_embedder(settings, self._client, retry)
         if price := usd_per_million_tokens(settings):
             self.embedder = BudgetedEmbedder(self.embedder, ledger, price)
-        self._upstreams = open_upstreams(settings, self._client, retry, self.health, ledger, self.workers)
-        self.reranker = open_reranker(settings, self._client, reranker_layers(settings, self.health, ledger))
-        self._pages = pages = open_reading(settings, state, self.embedder, self.workers, self.reranker)
+        self._upstreams = open_upstreams(
+            settings, self._client, retry, self.health, ledger, self.workers
+        )
+        self.reranker = open_reranker(
+            settings, self._client, reranker_layers(settings, self.health, ledger)
+        )
+        self._pages = pages = open_reading(
+            settings, state, self.embedder, self.workers, self.reranker
+        )
         self.lazy_docs = lazy_docs(settings, pages, self.embedder, self._guarded)
         self.caches = open_caches(settings, state, self.embedder, self.reranker)
-        self.cache = CacheAdmin(state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger)
-        self.operations = Operations(self.health, statistics, ledger, self._telemetry, state, self.api_tokens)
-        self.migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
-        clients = (state.close, self.api_tokens.close, ledger.flush, self._client.aclose, *pages.closers)
+        self.cache = CacheAdmin(
+            state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger
+        )
+        self.operations = Operations(
+            self.health, statistics, ledger, self._telemetry, state, self.api_tokens
+        )
+        self.migration = Migration(
+            state, settings.effective_state_url, open_state, settings.data_dir
+        )
+        clients = (
+            state.close,
+            self.api_tokens.close,
+            ledger.flush,
+            self._client.aclose,
+            *pages.closers,
+        )
         # In this order reversed: a crawl ends before its workers, and calls pay their bills before the ledger closes.
         self.closers = (*clients, self._flights.close, self.lazy_docs.close)
         self._open_tools(retry, ledger)
 
     def _open_tools(self, retry: Retry, ledger: Ledger) -> None:
         settings, pages, pool = self.settings, self._pages, self._upstreams.selection.pool
-        gather = Gathering(pool, pages.page_cache, self.workers, self._gate, settings.request_timeout_ms / 1000)
+        gather = Gathering(
+            pool, pages.page_cache, self.workers, self._gate, settings.request_timeout_ms / 1000
+        )
         outside = Outside(self._client, retry, gather, self.workers, pages.site_fetcher)
         self.engines = open_engines(settings, outside)
         lists = OperatorDomains.of(settings)
-        self._guard = Guard(settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked)
+        self._guard = Guard(
+            settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked
+        )
         raw = RawEngine(gather, COMPOSE, self.workers, self.reranker, SHORTLIST)
         self.pipeline = self._search(answering(settings, self.engines, raw, self.health, ledger))
-        self.web, self.raw, self.reading = self._web_search(), self._raw_search(), self._page_reading()
+        self.web, self.raw, self.reading = (
+            self._web_search(),
+            self._raw_search(),
+            self._page_reading(),
+        )
         reader = claim_reader(settings, outside, self._state, self.health, ledger)
         self.claims = ClaimChecking(self._guard, self.web, self.reading, reader)
         self.cached = CachedAnswers(
@@ -196,7 +245,9 @@ class Gateway:
         self, query: str, caller: Caller = LOCAL, *, threshold: float = SIMILAR, limit: int = 5
     ) -> SimilarAnswers:
         """Cached answers to similar questions. Raises what `CachedAnswers.similar` raises."""
-        return await self.shown(self.cached.similar(query, caller, threshold=threshold, limit=limit), caller)
+        return await self.shown(
+            self.cached.similar(query, caller, threshold=threshold, limit=limit), caller
+        )
 
     async def shown(self, call: Awaitable[Shown], caller: Caller) -> Shown:
         """The result of a call; its addresses are known to the caller from now on. Raises what the call raises."""
@@ -204,7 +255,9 @@ class Gateway:
         await self.reading.provenance.remember(result, caller)
         return result
 
-    async def search_docs(self, query: str, *, caller: Caller = LOCAL, **options: Any) -> DocsSearchResponse:
+    async def search_docs(
+        self, query: str, *, caller: Caller = LOCAL, **options: Any
+    ) -> DocsSearchResponse:
         """Search the documentation index; `options` are those of `docs_index.library.search_docs`.
 
         Raises what `Guard.clean`, `one_deadline` and `docs_index.library.search_docs` raise.
@@ -213,7 +266,9 @@ class Gateway:
 
         text = self.pipeline.guard.clean("query", query)
         async with one_deadline(self.reading.deadline_seconds, caller) as call:
-            return await search_docs(self.docs, self.embedder, text, reranker=self.reranker, call=call, **options)
+            return await search_docs(
+                self.docs, self.embedder, text, reranker=self.reranker, call=call, **options
+            )
 
     async def add_docs(
         self, source: str, name: str | None = None, label: str | None = None, **options: Any
@@ -295,7 +350,13 @@ class Gateway:
             stack.callback(self._telemetry.flush)
 
     def _recall(self, cache: ResultCache[R], setting: str) -> Recall[R]:
-        return Recall(cache, self._flights, self._limits[setting], self._limits["CACHED_RATE_LIMIT"], self._state)
+        return Recall(
+            cache,
+            self._flights,
+            self._limits[setting],
+            self._limits["CACHED_RATE_LIMIT"],
+            self._state,
+        )
 
     def _search(self, engine: AnswerEngine) -> SearchPipeline:
         page_seconds = self.settings.request_timeout_ms / 1000
@@ -303,7 +364,9 @@ class Gateway:
             guard=self._guard,
             recall=self._recall(self.caches.answers, "RATE_LIMIT"),
             engine=Layered(engine, (partial(cleaned_answer, self._addresses),)),
-            verification=Verification(self._pages.page_cache, self.workers, self._gate, page_seconds),
+            verification=Verification(
+                self._pages.page_cache, self.workers, self._gate, page_seconds
+            ),
             verifies=self.settings.verify_citations == "on",
             telemetry=self._telemetry,
             deadline_seconds=self.settings.search_deadline_seconds,
@@ -349,7 +412,9 @@ class Gateway:
             gate=self._gate,
             telemetry=self._telemetry,
             guard=self._guard,
-            provenance=Provenance(self.settings.url_provenance, trusted, self._state, self.workers, known),
+            provenance=Provenance(
+                self.settings.url_provenance, trusted, self._state, self.workers, known
+            ),
             deadline_seconds=self.settings.search_deadline_seconds,
         )
 
@@ -380,29 +445,48 @@ class Caches:
 
     def memories(self) -> Sequence[Memory]:
         """The caches that hold entries in this process's memory."""
-        return (self.answers, self.web, self.raw, *([self.questions] if self.questions is not None else []))
+        return (
+            self.answers,
+            self.web,
+            self.raw,
+            *([self.questions] if self.questions is not None else []),
+        )
 
 
-def open_caches(settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None) -> Caches:
+def open_caches(
+    settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None
+) -> Caches:
     """The caches over `state`. Nothing is read yet."""
-    lifetimes = Lifetimes(settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds)
+    lifetimes = Lifetimes(
+        settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds
+    )
     orderer, scope = reranker.name if reranker else None, settings.cache_scope
     raw = ResultCache(state, RAW_RESULTS, lifetimes, scope=scope)
     if not settings.semantic_cache or lifetimes.ttl <= 0:
         answers = ResultCache(state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
         return Caches(answers, ResultCache(state, WEB_RESULTS, lifetimes, scope=scope), raw)
     questions = AskedQuestions(state, longest_seconds=lifetimes.longest)
-    similar_answers = SemanticCache(questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
+    similar_answers = SemanticCache(
+        questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer
+    )
     web = SemanticCache(questions, state, WEB_RESULTS, lifetimes, scope=scope)
     # Thousands of questions are compared at once, and only the built-in embedder is quick enough for that.
     quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
-    return Caches(similar_answers, web, raw, questions, SimilarQuestions(quick, questions, (similar_answers, web)))
+    return Caches(
+        similar_answers,
+        web,
+        raw,
+        questions,
+        SimilarQuestions(quick, questions, (similar_answers, web)),
+    )
 
 
 def _limits(settings: Settings, state: State) -> dict[str, RateLimits]:
     counts, overall = MemoryState(), settings.global_rate_limit
     return {
-        name: RateLimits(state, counts, getattr(settings, name.lower()) or "", is_global * overall, name)
+        name: RateLimits(
+            state, counts, getattr(settings, name.lower()) or "", is_global * overall, name
+        )
         for name, is_global in _LIMITS.items()
     }
 

@@ -16,8 +16,23 @@ from typing import TYPE_CHECKING
 from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
-    from websearch_gateway.base.dates import MONTHS, bucket, in_words, iso_date, month_named, spoken_date, utc_now
-    from websearch_gateway.base.hits import is_unrelated, linked, make_hit, one_line, opening, records
+    from websearch_gateway.base.dates import (
+        MONTHS,
+        bucket,
+        in_words,
+        iso_date,
+        month_named,
+        spoken_date,
+        utc_now,
+    )
+    from websearch_gateway.base.hits import (
+        is_unrelated,
+        linked,
+        make_hit,
+        one_line,
+        opening,
+        records,
+    )
     from websearch_gateway.base.markdown import (
         LINK,
         LONGEST_MARKED,

@@ -13,7 +13,12 @@ from typing import Literal
 
 Bucket = Literal["day", "week", "month", "year"]
 
-_BUCKETS: tuple[tuple[int, Bucket], ...] = ((24, "day"), (168, "week"), (720, "month"), (8760, "year"))
+_BUCKETS: tuple[tuple[int, Bucket], ...] = (
+    (24, "day"),
+    (168, "week"),
+    (720, "month"),
+    (8760, "year"),
+)
 _LONGEST_SPOKEN_DATE = 40
 _RFC_5322 = re.compile(r"(?:[A-Za-z]{3}, *)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? *[A-Z+-]")
 _SPOKEN = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d+|[^\W\d_]+")
@@ -52,9 +57,29 @@ _UNITS = {
     "months": "month months mo monat monate monaten mois mes meses mese mesi mês maand maanden",
     "years": "year years yr yrs jahr jahre jahren an ans année années año años anno anni ano anos jaar jaren",
 }
-_RECENT_DAYS = ("today heute aujourd hoy oggi hoje vandaag", "yesterday gestern hier ayer ieri ontem gisteren")
+_RECENT_DAYS = (
+    "today heute aujourd hoy oggi hoje vandaag",
+    "yesterday gestern hier ayer ieri ontem gisteren",
+)
 _AGO = frozenset(["ago", "vor", "hace", "fa", "ha", "atras", "geleden"])
-_ONE = frozenset(["a", "an", "one", "ein", "eine", "einem", "einer", "un", "une", "una", "uno", "um", "uma", "een"])
+_ONE = frozenset(
+    [
+        "a",
+        "an",
+        "one",
+        "ein",
+        "eine",
+        "einem",
+        "einer",
+        "un",
+        "une",
+        "una",
+        "uno",
+        "um",
+        "uma",
+        "een",
+    ]
+)
 
 
 def _folded(text: str) -> str:
@@ -63,8 +88,12 @@ def _folded(text: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-_MONTH_OF = {_folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()} | {
-    _folded(word): number for line in _MORE_MONTHS.splitlines() for number, word in enumerate(line.split(), 1)
+_MONTH_OF = {
+    _folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()
+} | {
+    _folded(word): number
+    for line in _MORE_MONTHS.splitlines()
+    for number, word in enumerate(line.split(), 1)
 }
 _UNIT_OF = {_folded(word): unit for unit, words in _UNITS.items() for word in words.split()}
 _DAYS_SINCE = {word: days for days, words in enumerate(_RECENT_DAYS) for word in words.split()}
@@ -77,7 +106,11 @@ MONTHS = tuple(words.split()[0] for words in _MONTHS)
 def month_named(word: str) -> int | None:
     """The number of the month that a word of any known language names; not short ones such as "out" and "set"."""
     folded = _folded(word)
-    return _MONTH_OF.get(folded) if len(folded) > 3 or folded == "mai" or not folded.isascii() else None
+    return (
+        _MONTH_OF.get(folded)
+        if len(folded) > 3 or folded == "mai" or not folded.isascii()
+        else None
+    )
 
 
 def utc_now() -> datetime:
@@ -87,7 +120,11 @@ def utc_now() -> datetime:
 
 def bucket(hours: int | None) -> Bucket | None:
     """The shortest period of at least so many hours; None without a limit, or for more than a year."""
-    return next((name for most, name in _BUCKETS if hours <= most), None) if hours is not None else None
+    return (
+        next((name for most, name in _BUCKETS if hours <= most), None)
+        if hours is not None
+        else None
+    )
 
 
 def iso_date(text: object) -> str | None:
@@ -132,7 +169,10 @@ def _since(words: Sequence[str], now: datetime) -> str | None:
     for word in words:
         if word in _DAYS_SINCE:
             return (now.date() - timedelta(_DAYS_SINCE[word])).isoformat()
-    marked = [word in _AGO or words[place : place + 3] == ["il", "y", "a"] for place, word in enumerate(words)]
+    marked = [
+        word in _AGO or words[place : place + 3] == ["il", "y", "a"]
+        for place, word in enumerate(words)
+    ]
     if not any(marked):
         return None
     counts = {}
@@ -147,7 +187,11 @@ def _since(words: Sequence[str], now: datetime) -> str | None:
     day = min(now.day, monthrange(year, month + 1)[1])  # or the last day of that month
     moment = now.replace(year=year, month=month + 1, day=day)
     moment -= timedelta(**{unit: float(count) for unit, count in counts.items()})
-    return _in_utc(moment) if counts.keys() & {"seconds", "minutes", "hours"} else moment.date().isoformat()
+    return (
+        _in_utc(moment)
+        if counts.keys() & {"seconds", "minutes", "hours"}
+        else moment.date().isoformat()
+    )
 
 
 def _named(words: Sequence[str], today: date) -> str | None:
@@ -156,7 +200,13 @@ def _named(words: Sequence[str], today: date) -> str | None:
     numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
     years = [number for number in numbers if 1000 <= number <= 9999]
     days = [number for number in numbers if 1 <= number <= 31]
-    if len(months) != 1 or len(years) > 1 or len(days) > 1 or len(numbers) != len(years) + len(days) or not numbers:
+    if (
+        len(months) != 1
+        or len(years) > 1
+        or len(days) > 1
+        or len(numbers) != len(years) + len(days)
+        or not numbers
+    ):
         return None
     day = date(years[0] if years else today.year, months[0], days[0] if days else 1)
     if not years and day > today:
@@ -181,7 +231,8 @@ _DURATIONS_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "secon
 def in_words(seconds: float) -> str:
     """A duration in its largest unit, rounded down: `3 hours`, `1 minute`, `0 seconds`."""
     length, unit = next(
-        ((length, unit) for length, unit in _DURATIONS_UNITS if seconds >= length), _DURATIONS_UNITS[-1]
+        ((length, unit) for length, unit in _DURATIONS_UNITS if seconds >= length),
+        _DURATIONS_UNITS[-1],
     )
     number = int(seconds // length)
     return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

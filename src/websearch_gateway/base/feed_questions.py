@@ -74,11 +74,11 @@ _FEEDS = (
 
 # --- questions: the entries of a feed, now ---------------------------------------------------------------------------
 
-_ANY_FEED = (
-    rf"(?:(?<!an_)(?<!any_){_RSS}|(?:the_|'s_|{_NEWSROOM}_|{_SITE}_|{_RSS}_|atom_|news_|blog_|my_|podcast_){_FEED})"
-)
+_ANY_FEED = rf"(?:(?<!an_)(?<!any_){_RSS}|(?:the_|'s_|{_NEWSROOM}_|{_SITE}_|{_RSS}_|atom_|news_|blog_|my_|podcast_){_FEED})"
 _NAMED = words(
-    _RSS, _SYNDICATED, rf"(?:{_NEWSROOM}|{_SITE}|news|blog|podcast|atom|opml)(?:'s)?_(?:\S+_)?{_FEED} | opml"
+    _RSS,
+    _SYNDICATED,
+    rf"(?:{_NEWSROOM}|{_SITE}|news|blog|podcast|atom|opml)(?:'s)?_(?:\S+_)?{_FEED} | opml",
 )
 _ENTRY = r"""(?:
     headlines? | stor(?:y|ies) | items? | entries | entry | articles? | posts? | updates? | episodes? | news

@@ -19,7 +19,14 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit
 
-from websearch_gateway.base.tokenization import UNSPACED, fold, function_words, language_of, query_terms, tokens_of_each
+from websearch_gateway.base.tokenization import (
+    UNSPACED,
+    fold,
+    function_words,
+    language_of,
+    query_terms,
+    tokens_of_each,
+)
 from websearch_gateway.base.urls import is_web_address
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Hit
@@ -27,7 +34,9 @@ from websearch_gateway.models import Hit
 SNIPPET_CHARS = 400
 
 
-def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: bool = False) -> list[dict[str, Any]]:
+def records(
+    document: Mapping[str, Any], key: str, vendor: str, *, optional: bool = False
+) -> list[dict[str, Any]]:
     """The objects in the list `document[key]`; skips other entries.
 
     Args:
@@ -85,8 +94,14 @@ def make_hit(
     address = one_line(url)
     if not is_web_address(address):
         return None
-    text = content.encode("utf-8", "replace").decode() if isinstance(content, str) and content.strip() else None
-    return Hit(address, one_line(title) or address, one_line(snippet), provider, published, score, text)
+    text = (
+        content.encode("utf-8", "replace").decode()
+        if isinstance(content, str) and content.strip()
+        else None
+    )
+    return Hit(
+        address, one_line(title) or address, one_line(snippet), provider, published, score, text
+    )
 
 
 FEWEST_ROWS = 5
@@ -142,7 +157,10 @@ def is_unrelated(query: str, hits: Sequence[Hit], language: str | None = None) -
         return False
     codes = {code} if language else _possible(query, code)
     scripts = _scripts(query)
-    return sum(not _is_foreign(f"{hit.title} {hit.snippet}", codes, scripts) for hit in hits) >= FEWEST_ROWS
+    return (
+        sum(not _is_foreign(f"{hit.title} {hit.snippet}", codes, scripts) for hit in hits)
+        >= FEWEST_ROWS
+    )
 
 
 class _Wanted:
@@ -157,13 +175,21 @@ class _Wanted:
         self._runs = frozenset(pairs or _runs(fold(query)))
         self._stems = frozenset(() if pairs else stems)
         words = [word for word in _WORD.findall(fold(spaced)) if len(word) >= _SHORTEST_PART]
-        self._words = [word[:_LONGEST_WORD] for word in words if not self._stems.isdisjoint(self._stemmed(word))]
+        self._words = [
+            word[:_LONGEST_WORD]
+            for word in words
+            if not self._stems.isdisjoint(self._stemmed(word))
+        ]
         self._beginnings: dict[str, list[frozenset[str]]] = {}
         for word in self._words:
             self._beginnings.setdefault(word[:3], []).append(_trigrams(word))
-        ends = ((word, length) for word in self._words for length in range(_SHORTEST_PART, len(word)))
+        ends = (
+            (word, length) for word in self._words for length in range(_SHORTEST_PART, len(word))
+        )
         # The parts of a compound that may be words, at its beginning or its end.
-        self._parts = frozenset(part for word, length in ends for part in (word[:length], word[-length:]))
+        self._parts = frozenset(
+            part for word, length in ends for part in (word[:length], word[-length:])
+        )
 
     def __bool__(self) -> bool:
         return bool(self._stems or self._runs)
@@ -209,7 +235,11 @@ def _possible(query: str, code: str) -> set[str]:
     telling = function_words(code) - frozenset(_OF_NAMES.split())
     words = [word for word in _WORD.findall(query.casefold()) if len(word) > 1]
     is_telling = any(fold(word) in telling for word in words)
-    return {code} if is_telling or 2 * sum(not word.isascii() for word in words) > len(words) else {code, "en"}
+    return (
+        {code}
+        if is_telling or 2 * sum(not word.isascii() for word in words) > len(words)
+        else {code, "en"}
+    )
 
 
 def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:

@@ -19,7 +19,9 @@ BlockKind = Literal["heading", "code", "table", "item", "rule", "paragraph"]
 _LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"[ \t]*+(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)\n?$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
-_RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
+_RULE = re.compile(
+    r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$"
+)
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
 # Right after a line of prose only the number 1 begins a list (https://spec.commonmark.org/0.31.2/#list-items).
 _LATER_NUMBER = re.compile(r"[ \t]*+(?!0*1[.)])\d")
@@ -28,7 +30,9 @@ _PROSE_LINE = r"[ \t]*+[^\s`~#\-*_=+•\d|][^\n]*+(?:\n|\Z)"
 _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
 _ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
 _ROWS = re.compile(rf"({_ROW})(?:{_ROW})*+")
-_OPENING_FENCE = re.compile(r"^([ \t]*+)(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)(?:\n|\Z)", re.MULTILINE)
+_OPENING_FENCE = re.compile(
+    r"^([ \t]*+)(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)(?:\n|\Z)", re.MULTILINE
+)
 _FENCE_LINE = re.compile(r"^[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
 _INDENTED = re.compile(r"(?: {2,}|\t)")
 
@@ -38,11 +42,16 @@ LINK = re.compile(
 )
 """An inline link: group 1 is its text, group 2 its address."""
 
-URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++", re.IGNORECASE)
+URL = re.compile(
+    r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++",
+    re.IGNORECASE,
+)
 """A bare address, without the full stop that may follow it."""
 
 # With a limit on the ticks: otherwise runs of different lengths would each search the whole text.
-CODE = re.compile(r"(?P<ticks>`(?<!``)`{0,15}+(?!`))(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
+CODE = re.compile(
+    r"(?P<ticks>`(?<!``)`{0,15}+(?!`))(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)"
+)
 
 _CODE_OR_COMMENT = re.compile(
     r"^[ \t]*+(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)[^\n]*+(?:\n(?![ \t]*+(?P=fence))[^\n]*+)*+(?:\n[^\n]*+)?"
@@ -53,10 +62,14 @@ _IMAGE = re.compile("!" + LINK.pattern)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]++)>", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[\^[^\[\]\s]{1,20}+\]|\[\d{1,3}\]")
 # A mark behind a backslash is a sign of the text.
-_STRONG = re.compile(r"(?<!\\)(\*\*\*|\*\*|__|~~)(?=\S)((?:(?!\1).){1,2000}+)(?<=[^\s\\])\1", re.DOTALL)
+_STRONG = re.compile(
+    r"(?<!\\)(\*\*\*|\*\*|__|~~)(?=\S)((?:(?!\1).){1,2000}+)(?<=[^\s\\])\1", re.DOTALL
+)
 _EMPHASIS = re.compile(r"(?<![\w\\])([*_])(?=[^\s*_])([^*_\n]{1,1000}+)(?<=[^\s\\])\1(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LINE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{1,3}[.)])[ \t]++)?", re.MULTILINE)
+_LINE_MARKS = re.compile(
+    r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{1,3}[.)])[ \t]++)?", re.MULTILINE
+)
 _CLOSING_HASHES = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
 
 
@@ -225,7 +238,9 @@ def as_user_text(markdown: str) -> str:
         code = markdown[found[-1].start : found[-1].end]
         before, _, last = code.rpartition("\n")
         opening, last = _USER_TEXT_FENCE.match(code), last.strip()
-        if opening and not (before and len(last) >= len(opening[1]) and not last.strip(opening[1][0])):
+        if opening and not (
+            before and len(last) >= len(opening[1]) and not last.strip(opening[1][0])
+        ):
             parts.append(f"\n{opening[1]}")
     return "".join(parts)
 
@@ -297,7 +312,9 @@ def prose_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
     position = item_marker_end(text, start)
     while match := _SCAN.search(text, position, end):
         position = match.end()
-        if match.lastgroup == "inert" or (match.lastgroup == "stop" and not _is_final(text, match, start, end)):
+        if match.lastgroup == "inert" or (
+            match.lastgroup == "stop" and not _is_final(text, match, start, end)
+        ):
             continue
         if match.lastgroup != "blank" and (cited := _CITATIONS.match(text, position, end)):
             position = cited.end()
@@ -324,7 +341,9 @@ def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
     if not word or (following and following["inverted"]):
         return True
     if word[0].islower():
-        return text[max(start, stop.start() - 1) : stop.start()] == " "  # words with blanks around each sign
+        return (
+            text[max(start, stop.start() - 1) : stop.start()] == " "
+        )  # words with blanks around each sign
     if stop[0][0] != "." or stop[0].startswith(".."):
         return True
     if _UNSTOPPED.match(word) and _UNSTOPPED.match(text, stop.start() - 1):

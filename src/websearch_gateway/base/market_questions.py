@@ -67,7 +67,9 @@ _NEWS_OF_COMPANIES = rf"""
     | {_VENUE}_(?:raises?|hires?|acquires?|launches|partners|sues|settles|wins_(?:lawsuit|appeal|case)) | acquisition
     | cftc | attorney_general | injunction | subpoena\w* | investigat\w+ | founders_fund | licen[cs]es? | rulings?
     | fine[sd]? | lawsuits? | sue[sd]? | su(?:es|ing) | advis[eo]rs? | biograph\w+ | net_worth"""
-_PRECISE_FIGURE = r"odds | chances? | probabilit(?:y|ies) | volumes? | open_interest | prices? | forecasts?"
+_PRECISE_FIGURE = (
+    r"odds | chances? | probabilit(?:y|ies) | volumes? | open_interest | prices? | forecasts?"
+)
 
 _KEYWORDS = (
     Rule(
@@ -82,7 +84,11 @@ _KEYWORDS = (
         cue=words(_QUOTE, _EVENT, "markets?_(?:on|for|about|whether|data|forecasts?)"),
         unless=words(_WORKINGS, _WRITTEN, _ABOUT_CONCEPT),
     ),
-    Rule(words("betting_markets?"), cue=words("saying|says?|thinks?", _EVENT), unless=words(_WORKINGS, "size")),
+    Rule(
+        words("betting_markets?"),
+        cue=words("saying|says?|thinks?", _EVENT),
+        unless=words(_WORKINGS, "size"),
+    ),
 )
 
 # --- questions: a figure or a state of a market, now or later --------------------------------------------------------

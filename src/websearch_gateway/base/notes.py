@@ -12,17 +12,29 @@ from websearch_gateway.models import SearchQuery
 
 _NOTES = {
     "protected": ("access is restricted", "The page may require a login, or not allow programs."),
-    "missing": ("not found", "There is no page at this address (any more); look for its new address."),
+    "missing": (
+        "not found",
+        "There is no page at this address (any more); look for its new address.",
+    ),
     "busy": ("too many requests", "The site asks for fewer requests; try again later."),
     "broken": ("the site fails", "Try again later."),
     "robots": ("closed to robots", "This gateway obeys the robots.txt of the site."),
     "robot_page": ("robot check", "The site sent a robot check (a captcha) in place of the page."),
-    "too_large": ("too large", "Look for a smaller page on the same topic, or for a part of this one."),
+    "too_large": (
+        "too large",
+        "Look for a smaller page on the same topic, or for a part of this one.",
+    ),
     "type": ("not text", "Images, archives and programs are not read."),
     "javascript": ("needs JavaScript", "The page is empty until a browser runs its scripts."),
-    "scanned": ("only pictures of text", "The PDF is a scan without text; look for another edition of it."),
+    "scanned": (
+        "only pictures of text",
+        "The PDF is a scan without text; look for another edition of it.",
+    ),
     "encrypted": ("locked with a password", "Only its owner can open it."),
-    "unsupported": ("an unsupported format", "Look for the same text as HTML, PDF or a newer file."),
+    "unsupported": (
+        "an unsupported format",
+        "Look for the same text as HTML, PDF or a newer file.",
+    ),
     "frames": ("pages in frames", "Read the pages that the error names."),
     "empty": ("no text", "There is no readable text on it."),
     "timeout": ("too slow", "Try again later."),
@@ -32,7 +44,14 @@ _NOTES = {
 REASONS = frozenset(_NOTES)
 """The possible values of `details["reason"]` in an error about a page."""
 
-_OF_STATUS = {401: "protected", 402: "protected", 403: "protected", 404: "missing", 410: "missing", 429: "busy"}
+_OF_STATUS = {
+    401: "protected",
+    402: "protected",
+    403: "protected",
+    404: "missing",
+    410: "missing",
+    429: "busy",
+}
 _OF_CODE = {"TIMEOUT": "timeout", "FORBIDDEN_URL": "forbidden"}
 _NOT_OF_HOSTS = re.compile(r"[^\w.:\-]+")
 
@@ -62,7 +81,9 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
     """
     title, advice = _NOTES[reason(code, details)]
     of_host = f" of {shown(named)}" if (named := _NOT_OF_HOSTS.sub("", host)) else ""
-    return " ".join(filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice)))
+    return " ".join(
+        filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice))
+    )
 
 
 UNSEEN_LEFT_OUT = "Text that a reader cannot see was left out"
@@ -90,7 +111,9 @@ def nothing_found(query: SearchQuery, *, longer: str = "a larger `freshnessHours
     if not tried:
         return "Nothing was found: try fewer or other words."
     filters = "; ".join(tried.values())
-    return f"Nothing was found with these filters: {filters}. Try {', '.join(tried)}, or other words."
+    return (
+        f"Nothing was found with these filters: {filters}. Try {', '.join(tried)}, or other words."
+    )
 
 
 NO_ANSWER = "No page answers this directly."
@@ -98,21 +121,54 @@ _NEAREST = "No page answers this directly; nearest:"
 
 _SENTENCES = {
     "ar": ("لا توجد صفحة تجيب عن هذا مباشرة.", "لا توجد صفحة تجيب عن هذا مباشرة؛ الأقرب:"),
-    "de": ("Keine Seite beantwortet das direkt.", "Keine Seite beantwortet das direkt; am nächsten kommt:"),
-    "el": ("Καμία σελίδα δεν το απαντά άμεσα.", "Καμία σελίδα δεν το απαντά άμεσα· το πλησιέστερο:"),
-    "es": ("Ninguna página responde directamente.", "Ninguna página responde directamente; lo más cercano:"),
-    "fr": ("Aucune page n’y répond directement.", "Aucune page n’y répond directement ; le plus proche :"),
+    "de": (
+        "Keine Seite beantwortet das direkt.",
+        "Keine Seite beantwortet das direkt; am nächsten kommt:",
+    ),
+    "el": (
+        "Καμία σελίδα δεν το απαντά άμεσα.",
+        "Καμία σελίδα δεν το απαντά άμεσα· το πλησιέστερο:",
+    ),
+    "es": (
+        "Ninguna página responde directamente.",
+        "Ninguna página responde directamente; lo más cercano:",
+    ),
+    "fr": (
+        "Aucune page n’y répond directement.",
+        "Aucune page n’y répond directement ; le plus proche :",
+    ),
     "hi": ("कोई पृष्ठ इसका सीधा उत्तर नहीं देता।", "कोई पृष्ठ इसका सीधा उत्तर नहीं देता; निकटतम:"),
-    "it": ("Nessuna pagina risponde direttamente.", "Nessuna pagina risponde direttamente; il più vicino:"),
+    "it": (
+        "Nessuna pagina risponde direttamente.",
+        "Nessuna pagina risponde direttamente; il più vicino:",
+    ),
     "ja": ("直接答えるページはありません。", "直接答えるページはありません。最も近いもの："),
     "ko": ("직접 답하는 페이지가 없습니다.", "직접 답하는 페이지가 없습니다. 가장 가까운 내용:"),
-    "nl": ("Geen pagina beantwoordt dit direct.", "Geen pagina beantwoordt dit direct; het dichtst erbij:"),
-    "pt": ("Nenhuma página responde diretamente.", "Nenhuma página responde diretamente; o mais próximo:"),
-    "ro": ("Nicio pagină nu răspunde direct.", "Nicio pagină nu răspunde direct; cel mai apropiat:"),
-    "ru": ("Ни одна страница не отвечает на это прямо.", "Ни одна страница не отвечает на это прямо; ближе всего:"),
+    "nl": (
+        "Geen pagina beantwoordt dit direct.",
+        "Geen pagina beantwoordt dit direct; het dichtst erbij:",
+    ),
+    "pt": (
+        "Nenhuma página responde diretamente.",
+        "Nenhuma página responde diretamente; o mais próximo:",
+    ),
+    "ro": (
+        "Nicio pagină nu răspunde direct.",
+        "Nicio pagină nu răspunde direct; cel mai apropiat:",
+    ),
+    "ru": (
+        "Ни одна страница не отвечает на это прямо.",
+        "Ни одна страница не отвечает на это прямо; ближе всего:",
+    ),
     "th": ("ไม่มีหน้าใดตอบคำถามนี้โดยตรง", "ไม่มีหน้าใดตอบคำถามนี้โดยตรง ใกล้เคียงที่สุด:"),
-    "tr": ("Hiçbir sayfa bunu doğrudan yanıtlamıyor.", "Hiçbir sayfa bunu doğrudan yanıtlamıyor; en yakını:"),
-    "vi": ("Không có trang nào trả lời trực tiếp.", "Không có trang nào trả lời trực tiếp; gần nhất:"),
+    "tr": (
+        "Hiçbir sayfa bunu doğrudan yanıtlamıyor.",
+        "Hiçbir sayfa bunu doğrudan yanıtlamıyor; en yakını:",
+    ),
+    "vi": (
+        "Không có trang nào trả lời trực tiếp.",
+        "Không có trang nào trả lời trực tiếp; gần nhất:",
+    ),
     "zh": ("没有网页直接回答这个问题。", "没有网页直接回答这个问题；最接近的是："),
 }
 

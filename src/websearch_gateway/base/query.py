@@ -22,20 +22,35 @@ from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUESTION
 LONGEST_RAW_QUERY = 10_000  # the most characters; a longer text is rejected before normalisation
 
 _FOLDED_TAGS = frozenset(
-    {"<wide>", "<narrow>", "<small>", "<vertical>", "<initial>", "<medial>", "<final>", "<isolated>"}
+    {
+        "<wide>",
+        "<narrow>",
+        "<small>",
+        "<vertical>",
+        "<initial>",
+        "<medial>",
+        "<final>",
+        "<isolated>",
+    }
 )
 _LATIN_LIGATURES = range(0xFB00, 0xFB07)
 _TYPOGRAPHIC_FORMS = range(0xFB00, 0xFFF0)
 
-_WRITES_WORDS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+_WRITES_WORDS = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 """Kana, ideographs and Hangul syllables."""
 
-_WHITE_SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029 \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+_WHITE_SPACE = re.compile(
+    r"[\t\n\v\f\r\x85\u2028\u2029 \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
+)
 
 # White space is already collapsed here.
 _FORBIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(f"{chr(plane * 0x10000 + 0xFFFE)}{chr(plane * 0x10000 + 0xFFFF)}" for plane in range(1, 17))
+    + "".join(
+        f"{chr(plane * 0x10000 + 0xFFFE)}{chr(plane * 0x10000 + 0xFFFF)}" for plane in range(1, 17)
+    )
     + "]"
 )
 
@@ -50,9 +65,7 @@ _INVISIBLE = re.compile(
 # A zero-width joiner or non-joiner is part of the spelling in Arabic, Indic and South-East Asian scripts, and joins
 # emoji. A single one stays after such a character, but never before a Latin letter or digit.
 _JOINERS = "\u200c\u200d"
-_JOINING = (
-    "\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\u2190-\u2bff\U0001f000-\U0001faff"
-)
+_JOINING = "\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\u2190-\u2bff\U0001f000-\U0001faff"
 _STRAY_JOINERS = re.compile(
     f"(?<![{_JOINING}])[{_JOINERS}]+|(?<=[{_JOINERS}])[{_JOINERS}]+|[{_JOINERS}]+(?=[0-9A-Za-z])"
 )
@@ -88,7 +101,9 @@ def normalise(text: str, field: str = "query") -> str:
             details={"field": field, "codePoint": name},
         )
     if not text.isascii():
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text).translate(_typographic_folds()))
+        text = _INVISIBLE.sub(
+            "", unicodedata.normalize("NFC", text).translate(_typographic_folds())
+        )
         text = unicodedata.normalize("NFC", text)
         while (fewer := _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))) != text:
             text = unicodedata.normalize("NFC", fewer)  # which may reorder marks around a joiner
@@ -110,7 +125,11 @@ def matching_letters(text: str) -> str | None:
 
     None if no character becomes ASCII: then the result would have the same English words as the text.
     """
-    shapes = {ord(character): matching_form(character) for character in set(text) if not character.isascii()}
+    shapes = {
+        ord(character): matching_form(character)
+        for character in set(text)
+        if not character.isascii()
+    }
     return text.translate(shapes) if any(map(str.isascii, shapes.values())) else None
 
 
@@ -128,7 +147,9 @@ def checked_query(text: str, shortest: int = SHORTEST_QUESTION) -> str:
             may be a word) to `LONGEST_QUERY` characters.
     """
     if not isinstance(text, str):
-        raise SearchValidationError("`query` must be text.", details={"field": "query", "allowed": "text"})
+        raise SearchValidationError(
+            "`query` must be text.", details={"field": "query", "allowed": "text"}
+        )
     if len(text) <= LONGEST_RAW_QUERY:
         text = normalise(text)
     least = 1 if _WRITES_WORDS.search(text) else shortest
@@ -177,7 +198,11 @@ def country_code(text: str) -> str | None:
     A name may be a common abbreviation or have an article, such as "the Netherlands", "U.S.".
     """
     name = text.strip()
-    return name.upper() if name.upper() in COUNTRIES else _codes_of_countries().get(_key(name).removeprefix("the "))
+    return (
+        name.upper()
+        if name.upper() in COUNTRIES
+        else _codes_of_countries().get(_key(name).removeprefix("the "))
+    )
 
 
 def country_name(code: str) -> str:
@@ -219,7 +244,10 @@ def _codes_of_countries() -> Mapping[str, str]:
 
     territories = Locale("en").territories
     names = ((code, territories[code]) for code in COUNTRIES)
-    return {_key(name): code for code, name in (*names, ("US", "US"), *_rows(_USUAL_NAMES), *_rows(_OTHER_NAMES))}
+    return {
+        _key(name): code
+        for code, name in (*names, ("US", "US"), *_rows(_USUAL_NAMES), *_rows(_OTHER_NAMES))
+    }
 
 
 def _key(name: str) -> str:

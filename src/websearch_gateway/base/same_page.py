@@ -95,7 +95,9 @@ def _from_bing(value: str) -> str:
 
 def _is_of(host: str, engine: str) -> bool:
     """Whether a host is an engine's own, in any country: `www.google.co.uk`, `html.duckduckgo.com`."""
-    return bool(re.fullmatch(rf"(?:[a-z0-9-]+\.)?{engine}\.(?:com|[a-z]{{2}}|com?\.[a-z]{{2}})", host))
+    return bool(
+        re.fullmatch(rf"(?:[a-z0-9-]+\.)?{engine}\.(?:com|[a-z]{{2}}|com?\.[a-z]{{2}})", host)
+    )
 
 
 def _parameter(parts: SplitResult, name: str) -> str:
@@ -108,7 +110,11 @@ def _parameter(parts: SplitResult, name: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url) if len(url) <= LONGEST_URL else None
-        return parts if parts and parts.scheme.lower() in ("http", "https") and parts.hostname else None
+        return (
+            parts
+            if parts and parts.scheme.lower() in ("http", "https") and parts.hostname
+            else None
+        )
     except ValueError:
         return None
 

@@ -36,7 +36,9 @@ _INVISIBLE = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
 _RUN = re.compile(f"[{_INVISIBLE}]+")
-_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;?]{0,40}+[@-~]|\x1b\][^\x07\x1b\n]{0,400}+(?:\x07|\x1b\\)")
+_ESCAPE_SEQUENCE = re.compile(
+    r"\x1b\[[0-9;?]{0,40}+[@-~]|\x1b\][^\x07\x1b\n]{0,400}+(?:\x07|\x1b\\)"
+)
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 
 _SMUGGLING = re.compile(
@@ -60,8 +62,16 @@ _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 _ALLOWED = tuple(
     (re.compile(before), re.compile(run), re.compile(after, re.DOTALL))
     for before, run, after in (
-        ("\U0001f3f4", "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", ""),  # England
-        ("\U0001f3f4", "\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", ""),  # Scotland
+        (
+            "\U0001f3f4",
+            "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+            "",
+        ),  # England
+        (
+            "\U0001f3f4",
+            "\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+            "",
+        ),  # Scotland
         ("\U0001f3f4", "\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f", ""),  # Wales
         (f"[{_EMOJI}]", "\ufe0f?\u200d", f"[{_EMOJI}]"),
         (f"[{_EMOJI}]", "[\ufe0e\ufe0f]", ""),
@@ -123,7 +133,9 @@ def _needed(before: str, run: str, after: str) -> str:
 
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_AUTHORITY = re.compile(r"\s*(?:https?:[/\\]*|(?:[a-z][a-z0-9+.\-]{0,30}:)?[/\\]{2,})([^/?#\\]*)", re.IGNORECASE)
+_AUTHORITY = re.compile(
+    r"\s*(?:https?:[/\\]*|(?:[a-z][a-z0-9+.\-]{0,30}:)?[/\\]{2,})([^/?#\\]*)", re.IGNORECASE
+)
 """The part with the host, as browsers find it: they accept any number of slashes, of either kind."""
 
 
@@ -164,7 +176,9 @@ def _invisible_pieces(url: str) -> list[tuple[int, int]]:
         characters += url[done : escapes.start()]
         places += [(place, place + 1) for place in range(done, escapes.start())]
         place = escapes.start()
-        for character in bytes.fromhex(escapes[0].replace("%", "")).decode(errors="surrogateescape"):
+        for character in bytes.fromhex(escapes[0].replace("%", "")).decode(
+            errors="surrogateescape"
+        ):
             is_invalid = "\udc80" <= character <= "\udcff"
             characters.append("\ufffd" if is_invalid else character)
             places.append((place, place + 3 * (1 if is_invalid else len(character.encode()))))
@@ -172,7 +186,10 @@ def _invisible_pieces(url: str) -> list[tuple[int, int]]:
         done = escapes.end()
     characters += url[done:]
     places += [(place, place + 1) for place in range(done, len(url))]
-    return [(places[start][0], places[end - 1][1]) for start, end in invisible_pieces("".join(characters))]
+    return [
+        (places[start][0], places[end - 1][1])
+        for start, end in invisible_pieces("".join(characters))
+    ]
 
 
 MAX_ALT_CHARS = 120
@@ -213,7 +230,9 @@ _HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
 _HELD = re.compile("\ue000([0-9]+)\ue001")
 
 _MARKER = "untrusted-web-text"
-_MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrusted)", re.IGNORECASE)
+_MARKER_LIKE = re.compile(
+    r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrusted)", re.IGNORECASE
+)
 
 
 def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
@@ -226,7 +245,9 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
     if smuggled:
-        warnings.append("The text contained invisible characters, which can hide a message; they were removed.")
+        warnings.append(
+            "The text contained invisible characters, which can hide a message; they were removed."
+        )
     if orders := reads_like_orders(text):
         warnings.append(orders)
     return text, tuple(warnings)
@@ -283,7 +304,9 @@ def wrap_untrusted(text: str, nonce: str) -> str:
     if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
     harmless = text
-    if nonce.casefold() in text.casefold():  # a new pattern for each call would take longer than everything else here
+    if (
+        nonce.casefold() in text.casefold()
+    ):  # a new pattern for each call would take longer than everything else here
         harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
     harmless = _MARKER_LIKE.sub("&lt;", harmless)
     return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
@@ -306,7 +329,8 @@ def _inert(text: str, page_url: str) -> str:
     if "](" in text:
         text = _Brackets(text, page_url).checked()
         text = _TARGET_START.sub(
-            lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text
+            lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"],
+            text,
         )
     if "<" not in text:
         return text
@@ -328,7 +352,9 @@ class _Brackets:
         self._last_target = text.rfind("](")
         self._pieces: list[str] = []
         self._length = 0
-        self._open: list[tuple[int, int, int]] = []  # of each: index in `_pieces`, offset in `_text`, length before
+        self._open: list[
+            tuple[int, int, int]
+        ] = []  # of each: index in `_pieces`, offset in `_text`, length before
 
     def checked(self) -> str:
         """The text with inert links and images."""
@@ -379,7 +405,11 @@ class _Brackets:
     def _close_image(self, place: int, length: int, address: str) -> None:
         label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
         label = label.replace("<", "&lt;")  # a tag could end the label at another place
-        image = f"![{label}]({_anonymous(address)})" if _may_be_loaded(address, self._page_url) else label
+        image = (
+            f"![{label}]({_anonymous(address)})"
+            if _may_be_loaded(address, self._page_url)
+            else label
+        )
         escaped = self._pieces[place][:-2]
         self._length -= length + 2
         del self._pieces[place:]
@@ -422,7 +452,9 @@ def _may_be_loaded(address: str, page_url: str) -> bool:
 _SPAN_OR_ESCAPE = re.compile(rf"\\.|{CODE.pattern}", re.DOTALL)
 _CHUNK = re.compile(r"\n[ \t]*+\n")
 _TAG = re.compile(r"<[a-z/!?]", re.IGNORECASE)
-_FENCED_IN_CONTAINER = re.compile(r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++(?:`{3}|~{3})", re.MULTILINE)
+_FENCED_IN_CONTAINER = re.compile(
+    r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++(?:`{3}|~{3})", re.MULTILINE
+)
 
 
 def code_pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -485,19 +517,18 @@ def _stands_alone(text: str, before: int, start: int, end: int, *, in_lists: boo
     is_inside = all(not line.strip() or line.startswith(" " * indent) for line in lines)
     closes_where_it_opens = lines[-1][indent : indent + 1] != " "
     return (
-        in_lists and is_inside and closes_where_it_opens and (indent < 4 or text[max(0, start - 2) : start] == "\n\n")
+        in_lists
+        and is_inside
+        and closes_where_it_opens
+        and (indent < 4 or text[max(0, start - 2) : start] == "\n\n")
     )
 
 
-_EARLIER = (
-    r"(?:all|any|the|your|my|these|those|previous|prior|above|earlier|preceding|foregoing|initial|original|system)"
-)
+_EARLIER = r"(?:all|any|the|your|my|these|those|previous|prior|above|earlier|preceding|foregoing|initial|original|system)"
 _ORDERS = r"(?:instructions?|prompts?|rules|directives|guidelines|constraints)"
 
 # A speaker at the beginning of a line or cell, as in chat transcripts.
-_ROLE = (
-    r"(?:^|[\n|>\"'(\[])[ \t]{0,8}[*_#\[<]{0,4}[ \t]?%s(?:[ \t](?:message|prompt|note|override))?[*_\]>]{0,4}[ \t]?:"
-)
+_ROLE = r"(?:^|[\n|>\"'(\[])[ \t]{0,8}[*_#\[<]{0,4}[ \t]?%s(?:[ \t](?:message|prompt|note|override))?[*_\]>]{0,4}[ \t]?:"
 _NEW_ROLE = r"(?:ignore|disregard|forget|override|from\s+now\s+on|new\s+(?:instructions?|rules|orders|task|role))\b"
 
 _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -36,7 +36,9 @@ from websearch_gateway.base.urls import find_urls, is_web_address, strip_tracker
 from websearch_gateway.errors import SearchValidationError
 
 _CONFIGURED = "secret of this gateway's configuration"
-SHORTEST_CONFIGURED_SECRET = 8  # configured secrets with fewer characters are ignored: they would match ordinary words
+SHORTEST_CONFIGURED_SECRET = (
+    8  # configured secrets with fewer characters are ignored: they would match ordinary words
+)
 
 _MIXED = r"(?=[\w-]{0,80}?\d)(?=[\w-]{0,80}?[a-z])(?=[\w-]{0,80}?[A-Z])"
 
@@ -121,16 +123,14 @@ _TOKENS = {
 }
 
 _OUTSIDE_LINKS = tuple(
-    kind for kind in _TOKENS if kind not in ("AWS access key", "Google search engine id", "JSON Web Token")
+    kind
+    for kind in _TOKENS
+    if kind not in ("AWS access key", "Google search engine id", "JSON Web Token")
 )
 """The kinds without those that links carry by design: a signature names its access key, a search page its engine."""
 
-_HEX_OR_UUID = (
-    r"(?<![\w-])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
-)
-_RANDOM = (
-    r"(?=[\w+/-]{0,80}?\d)(?=[\w+/-]{0,80}?[a-z])(?=[\w+/-]{0,80}?[A-Z])(?:[\w+-]{24,}|[A-Za-z0-9+/]{40}(?![\w+/]))"
-)
+_HEX_OR_UUID = r"(?<![\w-])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
+_RANDOM = r"(?=[\w+/-]{0,80}?\d)(?=[\w+/-]{0,80}?[a-z])(?=[\w+/-]{0,80}?[A-Z])(?:[\w+-]{24,}|[A-Za-z0-9+/]{40}(?![\w+/]))"
 # Letters and digits that alternate as in no word, number or slug; in what is called a key, fewer changes are enough.
 _ALTERNATING = r"(?=[A-Za-z]*+(?:\d++[A-Za-z]++){4})"
 _CHANGING = r"(?=[A-Za-z]*+(?:\d++[A-Za-z]++){3})"
@@ -219,18 +219,24 @@ def _tokens(kinds: tuple[str, ...]) -> re.Pattern[str]:
 
     The lookahead spares most characters of a spaced-out text all the kinds: each begins with two such characters.
     """
-    return re.compile(rf"(?<![\w-])(?=[\w-][\w/-])(?:{'|'.join(f'({_TOKENS[kind]})' for kind in kinds)})")
+    return re.compile(
+        rf"(?<![\w-])(?=[\w-][\w/-])(?:{'|'.join(f'({_TOKENS[kind]})' for kind in kinds)})"
+    )
 
 
 @functools.cache
 def _token_in_pieces() -> re.Pattern[str]:
     """Any token. What precedes and follows it does not matter: the next piece may be a word."""
-    return re.compile("|".join(re.sub(r"\(\?!\[?\\w-?\]?\)", "", shape) for shape in _TOKENS.values()))
+    return re.compile(
+        "|".join(re.sub(r"\(\?!\[?\\w-?\]?\)", "", shape) for shape in _TOKENS.values())
+    )
 
 
 def _shaped(text: str) -> str | None:
     found = _key_of_vendor(text, tuple(_TOKENS))
-    return found or next((kind for kind, shape in _PHRASES.items() if _compiled(shape).search(text)), None)
+    return found or next(
+        (kind for kind, shape in _PHRASES.items() if _compiled(shape).search(text)), None
+    )
 
 
 def _key_of_vendor(text: str, kinds: tuple[str, ...] = _OUTSIDE_LINKS) -> str | None:
@@ -240,7 +246,9 @@ def _key_of_vendor(text: str, kinds: tuple[str, ...] = _OUTSIDE_LINKS) -> str | 
 
 def _in_context(text: str) -> str | None:
     shapes = (_IN_CONTEXT, _PREFIXED, _NAMED)
-    found = any(_compiled(shape).search(text) for shape in shapes) and not _compiled(_PUBLIC).search(text)
+    found = any(_compiled(shape).search(text) for shape in shapes) and not _compiled(
+        _PUBLIC
+    ).search(text)
     return "key or token" if found else None
 
 
@@ -296,30 +304,42 @@ def credential_error(field: str, subject: str, kind: str) -> SearchValidationErr
     )
 
 
-def _kind(text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], depth: int = 0) -> str | None:
+def _kind(
+    text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], depth: int = 0
+) -> str | None:
     squeezed = _squeezed_secrets(configured)
-    if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET) or (
-        squeezed and any(map(_squeeze(text).__contains__, squeezed))
-    ):
+    if any(
+        secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET
+    ) or (squeezed and any(map(_squeeze(text).__contains__, squeezed))):
         return _CONFIGURED
-    spaced_out = [found.group()[::2] for found in _compiled(_SPACED).finditer(text[:_LONGEST_DECODED])]
+    spaced_out = [
+        found.group()[::2] for found in _compiled(_SPACED).finditer(text[:_LONGEST_DECODED])
+    ]
     pieces: list[str] = []
     if len(_compiled(_RANDOM_PIECE).findall(text[:_LONGEST_DECODED])) >= _FEWEST_RANDOM:
-        pieces = [piece for piece in _compiled(_BETWEEN_PIECES).split(text[:_LONGEST_DECODED]) if piece]
+        pieces = [
+            piece for piece in _compiled(_BETWEEN_PIECES).split(text[:_LONGEST_DECODED]) if piece
+        ]
     if not (spaced_out or pieces or _compiled(_WORTH_A_LOOK).search(text)):
         return None
     if kind := next((kind for find in finders if (kind := find(text))), None):
         return kind
     shaped = finders[0]
     for run in spaced_out:  # the run may begin with a word of one letter
-        if kind := shaped(" ".join(run[start:] for start in range(4))) or (_card in finders and _card(run)) or None:
+        if (
+            kind := shaped(" ".join(run[start:] for start in range(4)))
+            or (_card in finders and _card(run))
+            or None
+        ):
             return kind
     if len(pieces) > 1 and (kind := _in_pieces(pieces, shaped)):
         return kind
     if depth == _DEEPEST:
         return None
     readings = _readings(text[:_LONGEST_DECODED], "".join(pieces))
-    if kind := next((kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None):
+    if kind := next(
+        (kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None
+    ):
         return kind
     return _key_of_vendor(text[::-1]) if _compiled(_KEY_SIZED).search(text) else None
 
@@ -349,7 +369,9 @@ def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
                 is_short = sum(map(len, rest)) < 3 * len(rest)
                 share = _RANDOM_SHARE_OF_SHORT if is_short else _RANDOM_SHARE
                 random, digits = _compiled(_RANDOM_PIECE), _compiled(_DIGITS_OF_A_KEY)
-                if sum(bool(random.search(one) or digits.fullmatch(one)) for one in rest) >= share * len(rest):
+                if sum(
+                    bool(random.search(one) or digits.fullmatch(one)) for one in rest
+                ) >= share * len(rest):
                     return shaped(found.group())
                 break
     return None
@@ -357,7 +379,9 @@ def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
 
 def _readings(text: str, joined: str) -> Iterator[str]:
     """What the text says to somebody who decodes it."""
-    if (plain := functools.reduce(lambda form, _: unquote(form), range(_DEEPEST + 1), text)) != text:
+    if (
+        plain := functools.reduce(lambda form, _: unquote(form), range(_DEEPEST + 1), text)
+    ) != text:
         yield plain
     for form in (text, joined) if joined else (text,):
         for run in _compiled(_BASE64).findall(form):
@@ -394,7 +418,9 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]+|\d+")
 _WORD, _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+")
 _NUMBERED = re.compile(r"[a-z]+\d{1,4}|\d{1,4}[a-z]+|\d+x\d+", re.IGNORECASE)
 _ESCAPED_LETTER = re.compile(r"%(?:3[0-9]|[46][1-9A-F]|[57][0-9A]|2D|5F|7E)", re.IGNORECASE)
-_NEEDLESS_ESCAPE = re.compile(r"%(?:2[146-9A-F]|3[0-9ABD]|4[0-9A-F]|6[1-9A-F]|[57][0-9A]|5F|7E)", re.IGNORECASE)
+_NEEDLESS_ESCAPE = re.compile(
+    r"%(?:2[146-9A-F]|3[0-9ABD]|4[0-9A-F]|6[1-9A-F]|[57][0-9A]|5F|7E)", re.IGNORECASE
+)
 _FILE_TYPE = re.compile(r"\.[A-Za-z0-9]{2,5}\Z")
 _ADDRESS = re.compile(r"(?:https?:)?//[^/\s]|/[\w-]+/", re.IGNORECASE)
 _JSON = re.compile(r"\s*[\[{].*[\"']\s*[:,]", re.DOTALL)
@@ -416,7 +442,9 @@ _PERSONAL = re.compile(
     r"(?:user_?|customer_?)?(?:e_?mail|phone|mobile|tel|pass(?:word|wd|phrase)?|pwd|secret|ssn|iban|salary|address|birth\w*"
     r"|dob|full_?name|first_?name|last_?name|credentials?|notes?|memory|context|conversation|history|employer|diagnosis)"
 )
-_PRIVATE = r"(?:password|passwort|passphrase|pin code|ssn|iban|(?:account|card|phone|security) number)"
+_PRIVATE = (
+    r"(?:password|passwort|passphrase|pin code|ssn|iban|(?:account|card|phone|security) number)"
+)
 _FACT = rf"(?:name|e?mail|phone|address|birthday|diagnosis|balance|{_PRIVATE})"
 _DISCLOSURES = (
     rf"{_PRIVATE} (?:is |are |was )?[a-z]*\d\w*",
@@ -437,7 +465,9 @@ _HINTS = (
 _ENOUGH_HINTS = 2
 
 # Public ids that well-known sites give their pages, and marks with which their own pages are linked.
-_CODE_HOST = r"(?:[\w.-]+\.)?(?:git[\w-]*|bitbucket|codeberg|kernel|googlesource|huggingface)\.[a-z.]{2,12}"
+_CODE_HOST = (
+    r"(?:[\w.-]+\.)?(?:git[\w-]*|bitbucket|codeberg|kernel|googlesource|huggingface)\.[a-z.]{2,12}"
+)
 _SITE_IDS = (
     rf"{_CODE_HOST}/.*?/(?:-/)?(?:commits?|blob|tree|raw|blame|compare|archive|resolve|\+)/(?:\?id=)?"
     r"(?P<id>[0-9a-f]{40})(?![0-9a-z])",
@@ -487,7 +517,9 @@ def identity(url: str) -> str:
 def _one_spelling(text: str) -> str:
     if len(_NEEDLESS_ESCAPE.findall(text)) >= _MOST_ESCAPED_LETTERS:
         return text
-    return quote(unquote(text, errors="surrogateescape"), safe="/?!$&'()*+,;=:@~", errors="surrogateescape")
+    return quote(
+        unquote(text, errors="surrogateescape"), safe="/?!$&'()*+,;=:@~", errors="surrogateescape"
+    )
 
 
 def addresses_with_data(texts: Sequence[str]) -> list[str]:
@@ -532,7 +564,11 @@ def carried_characters(url: str, depth: int = 0) -> int:
             and not any(map(_opaque_characters, _CHUNK.findall(piece.text)))
         ):
             found += _of_piece(piece)
-            digits += sum(len(chunk) for chunk in _CHUNK.findall(piece.text) if len(chunk) > 2 and chunk.isdigit())
+            digits += sum(
+                len(chunk)
+                for chunk in _CHUNK.findall(piece.text)
+                if len(chunk) > 2 and chunk.isdigit()
+            )
     found += digits if digits >= _MOST_DIGITS else 0
     return found if found >= LEAST_CHARACTERS else found + _of_all(pieces)
 
@@ -596,10 +632,16 @@ def _of_piece(piece: _Piece) -> int:
         or (len(chunks) >= _SHORT_PIECES and sum(map(len, chunks)) <= _SHORT_PIECE * len(chunks))
         or _runs(piece)
     ):
-        return len(text) + sum(not one.isascii() for one in text)  # an ideograph says as much as two letters
+        return len(text) + sum(
+            not one.isascii() for one in text
+        )  # an ideograph says as much as two letters
     if piece.name and _PERSONAL.fullmatch(piece.name):
         return len(piece.name) + len(text)
-    return sum(map(_opaque_characters, chunks)) if piece.place != "name" or len(text) >= _LONG_NAME else 0
+    return (
+        sum(map(_opaque_characters, chunks))
+        if piece.place != "name" or len(text) >= _LONG_NAME
+        else 0
+    )
 
 
 def _opaque_characters(chunk: str) -> int:
@@ -638,7 +680,9 @@ def _runs(piece: _Piece) -> bool:
     if piece.place == "host":
         return len(words) >= _SENTENCE_WORDS and len(text) >= LEAST_CHARACTERS
     if piece.place == "path":
-        spelled = [token for token in tokens if token.isalpha() and token.isascii()]  # a product's code is none
+        spelled = [
+            token for token in tokens if token.isalpha() and token.isascii()
+        ]  # a product's code is none
         letters = sum(map(len, spelled))
         return (
             len(words) > _MOST_SLUG_WORDS
@@ -668,7 +712,9 @@ def _of_all(pieces: Sequence[_Piece]) -> int:
     """The letters of personal facts, or of running words that many short pieces hold together; 0 if there are none."""
     tokens = [(piece.place, _WORD_OR_NUMBER.findall(piece.text)) for piece in pieces]
     sentence = fold(" ".join(token for _, several in tokens for token in several))
-    hints = sum(bool(_compiled(rf"\b(?:{one})\b", re.IGNORECASE).search(sentence)) for one in _HINTS)
+    hints = sum(
+        bool(_compiled(rf"\b(?:{one})\b", re.IGNORECASE).search(sentence)) for one in _HINTS
+    )
     if hints >= _ENOUGH_HINTS or any(
         _compiled(rf"\b(?:{one})\b", re.IGNORECASE).search(sentence) for one in _DISCLOSURES
     ):
@@ -676,7 +722,11 @@ def _of_all(pieces: Sequence[_Piece]) -> int:
     most = 0
     for places in _SPREAD_OVER:
         most_words = 1 if places == ("path",) else 2
-        short = [several for place, several in tokens if place in places and 0 < len(several) <= most_words]
+        short = [
+            several
+            for place, several in tokens
+            if place in places and 0 < len(several) <= most_words
+        ]
         spread = [token for several in short for token in several if len(token) > 1]
         makers = {fold(token) for token in spread} & _SENTENCE_MAKERS
         is_long_host = places == ("host",) and len(short) >= _MOST_LABELS

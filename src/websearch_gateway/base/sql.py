@@ -40,7 +40,9 @@ def opened(path: Path, patience: float) -> sqlite3.Connection:
     """
     import sqlite3
 
-    connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, timeout=patience, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
@@ -61,7 +63,9 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step], too_new: Exce
         return
     with connection:  # commits, or rolls back
         connection.execute("BEGIN IMMEDIATE")
-        version = _version(connection)  # again, under the lock: another process may have been faster
+        version = _version(
+            connection
+        )  # again, under the lock: another process may have been faster
         if version > len(steps):
             raise too_new
         for number, step in enumerate(steps[version:], version + 1):

@@ -50,7 +50,9 @@ def fold(text: str) -> str:
         return text.lower()
     text = _WORDLESS.sub(" ", text)
     compatible = unicodedata.normalize("NFKC", text)
-    if len(compatible) > 2 * len(text) + 32:  # one character may become eighteen; ordinary text never grows so much
+    if (
+        len(compatible) > 2 * len(text) + 32
+    ):  # one character may become eighteen; ordinary text never grows so much
         compatible = text
     decomposed = unicodedata.normalize("NFD", compatible.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
@@ -77,7 +79,9 @@ def _pieces(run: str) -> list[str]:
 
 def split_cjk(text: str) -> str:
     """`text` with spaces around each run of Chinese, Japanese or Korean characters and between its bigrams."""
-    return text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_pieces(run[0]))} ", text)
+    return (
+        text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_pieces(run[0]))} ", text)
+    )
 
 
 def is_character(token: str) -> bool:
@@ -101,11 +105,15 @@ def tokens_of_each(texts: Iterable[str], language: str = "en") -> list[list[str]
 def query_terms(query: str, language: str = "en") -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     if language in _WITHOUT_RULES:
-        asked = (words(_ASKING[language].sub(" ", query)) if language in _ASKING else []) or words(query)
+        asked = (words(_ASKING[language].sub(" ", query)) if language in _ASKING else []) or words(
+            query
+        )
         content = [word for word in asked if word not in STOP_WORDS]
     else:
         asked, stop_words = _letters(query), _stop_words(language)
-        content = [word for word in asked if word not in stop_words and fold(word) not in stop_words]
+        content = [
+            word for word in asked if word not in stop_words and fold(word) not in stop_words
+        ]
     return list(dict.fromkeys(stems(content or asked, language)))
 
 
@@ -136,7 +144,10 @@ _LETTERS = _table(
 # A match of one of these counts more than a function word.
 _MARKS = (
     ("de", r"^was (?:war|hat|ist|sind|[^\W\d_]{3,}(?:en|et|te|ten|eibt|elt|ert))\b"),
-    ("tr", r"(?<=\w)['’](?:n?[ıiuü]n|[dt][ae]n?|n?d[ae]n?|y?l[ae]\b|[sy]?[ıiuü]|y?[ae]|l[ae]r\w*)\b"),
+    (
+        "tr",
+        r"(?<=\w)['’](?:n?[ıiuü]n|[dt][ae]n?|n?d[ae]n?|y?l[ae]\b|[sy]?[ıiuü]|y?[ae]|l[ae]r\w*)\b",
+    ),
     ("vi", r"[ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]|\bgì\b"),
 )
 _WORDS = {
@@ -253,7 +264,9 @@ def _stop_words(code: str) -> frozenset[str]:
 
 
 def _letters(text: str) -> list[str]:
-    return _ENDING_LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS))
+    return _ENDING_LETTERS.findall(
+        _POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS)
+    )
 
 
 def stems(words: Sequence[str], language: str = "en") -> list[str]:
@@ -263,4 +276,6 @@ def stems(words: Sequence[str], language: str = "en") -> list[str]:
     name = "english" if language in _WITHOUT_RULES else _STEMMERS.get(language)
     # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
     stemmed = Stemmer.Stemmer(name).stemWords(words) if name else list(words)
-    return list(stemmed) if language in _TONAL | _WITHOUT_RULES else [fold(stem) for stem in stemmed]
+    return (
+        list(stemmed) if language in _TONAL | _WITHOUT_RULES else [fold(stem) for stem in stemmed]
+    )

@@ -31,7 +31,9 @@ def _balanced(plain: str) -> str:
 # Only the scheme ignores case: under IGNORECASE the long s and the Kelvin sign would exclude "s" and "k".
 _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
-_HOST_FIRST = re.compile(r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?")
+_HOST_FIRST = re.compile(
+    r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?"
+)
 _PAGE_FRAGMENT = re.compile(r"#(?:[^#]*&)?page=(\d{1,6})(?=[&:]|$)")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 PUNCTUATION = tuple(".,;:!?'*…")
@@ -45,7 +47,9 @@ def find_urls(text: str) -> list[tuple[int, int]]:
     Brackets belong to a URL if they are balanced, as on Wikipedia; punctuation at its end belongs to the sentence.
     A query ends before the first letter that is not ASCII: in Japanese or Chinese no blank marks the end of a URL.
     """
-    return [(m.start(), m.start() + len(m[0].rstrip("".join(PUNCTUATION)))) for m in _URL.finditer(text)]
+    return [
+        (m.start(), m.start() + len(m[0].rstrip("".join(PUNCTUATION)))) for m in _URL.finditer(text)
+    ]
 
 
 def is_web_address(url: str) -> bool:
@@ -104,10 +108,14 @@ Adobe, AT Internet, Microsoft, Webtrekk, Yandex: s_cid at_campaign at_medium msc
 News sites: cmpid ncid
 The referring site, but a branch or commit on code hosts: ref
 """
-_TRACKERS = frozenset(name for row in _TRACKER_NAMES.splitlines() for name in row.partition(": ")[2].split())
+_TRACKERS = frozenset(
+    name for row in _TRACKER_NAMES.splitlines() for name in row.partition(": ")[2].split()
+)
 _TRACKER_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")  # Google and OpenAI, HubSpot, Matomo, Piwik
 
-_CODE_HOST = re.compile(r"https?://(?:[^/?#]*@)?(?:[^/?#]*\.)?(?:git[^./?#]*|bitbucket|codeberg)\.", re.IGNORECASE)
+_CODE_HOST = re.compile(
+    r"https?://(?:[^/?#]*@)?(?:[^/?#]*\.)?(?:git[^./?#]*|bitbucket|codeberg)\.", re.IGNORECASE
+)
 _PARAMETER = re.compile(r"(?P<name>[^=&#]*+)(?:=[^&#]*+)?(?:&amp;|&|(?=#|\Z))", re.IGNORECASE)
 
 
@@ -125,7 +133,9 @@ def tracker_pieces(url: str) -> list[tuple[int, int]]:
     revision = bool(parameters) and _CODE_HOST.match(url) is not None
     names = [name.casefold() for name, _, _, _ in parameters]
     trackers = [
-        (name in _TRACKERS and not (name == "ref" and revision)) or name.startswith(_TRACKER_PREFIXES) for name in names
+        (name in _TRACKERS and not (name == "ref" and revision))
+        or name.startswith(_TRACKER_PREFIXES)
+        for name in names
     ]
     if not any(trackers):
         return []
@@ -149,7 +159,9 @@ def _parameters(url: str, position: int) -> list[tuple[str, int, int, int]]:
     found = []
     while match := _PARAMETER.match(url, position):
         separator = len(match[0]) - len(re.sub(r"(?:&amp;|&)\Z", "", match[0], flags=re.IGNORECASE))
-        found.append((unquote_plus(match["name"]), match.start(), match.end() - separator, match.end()))
+        found.append(
+            (unquote_plus(match["name"]), match.start(), match.end() - separator, match.end())
+        )
         position = match.end()
         if not separator:
             break
@@ -167,7 +179,9 @@ MOST_SITES = 8
 MOST_WORDS = 32
 LONGEST_QUERY = 400
 """Limits of a query with its operators: engines ignore words after the 32nd, or reject more than 400 characters."""
-_DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
+_DOMAIN = re.compile(
+    r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*"
+)
 
 
 def domains(field: str, given: Collection[Any]) -> tuple[str, ...]:
@@ -178,7 +192,9 @@ def domains(field: str, given: Collection[Any]) -> tuple[str, ...]:
     """
     # A program may give anything. A single text is no list, and an iterator would be empty for whoever reads it next.
     is_list = isinstance(given, Collection) and not isinstance(given, str)
-    entries = [entry for entry in given if not isinstance(entry, str) or entry.strip()] if is_list else []
+    entries = (
+        [entry for entry in given if not isinstance(entry, str) or entry.strip()] if is_list else []
+    )
     found = tuple(dict.fromkeys(map(_domain, entries)))
     if not is_list or len(entries) > MOST_DOMAINS or None in found:
         raise SearchValidationError(
@@ -200,7 +216,10 @@ def narrowed(
     """
     wanted = tuple(include) or tuple(allowed)
     if include and allowed:
-        wanted = (*(name for name in include if _within(name, allowed)), *(n for n in allowed if _within(n, include)))
+        wanted = (
+            *(name for name in include if _within(name, allowed)),
+            *(n for n in allowed if _within(n, include)),
+        )
     unwanted = tuple(dict.fromkeys((*exclude, *blocked)))
     if not include and not allowed:
         return (), unwanted
@@ -245,7 +264,11 @@ def one_list(query: SearchQuery, most: float = math.inf) -> tuple[tuple[str, ...
     The excluded ones are left out if there are included ones; a list that is too long is left out too.
     """
     include = query.include_domains if len(query.include_domains) <= most else ()
-    exclude = query.exclude_domains if not query.include_domains and len(query.exclude_domains) <= most else ()
+    exclude = (
+        query.exclude_domains
+        if not query.include_domains and len(query.exclude_domains) <= most
+        else ()
+    )
     return include, exclude
 
 
@@ -364,7 +387,11 @@ _EDGE_WORDS = 5
 def quote_url(url: str, quote: str) -> str:
     """`url` with a text fragment that lets a browser show the quote (https://wicg.github.io/scroll-to-text-fragment)."""
     said = quote.split()
-    pieces = [quote] if len(said) <= 2 * _EDGE_WORDS else [" ".join(said[:_EDGE_WORDS]), " ".join(said[-_EDGE_WORDS:])]
+    pieces = (
+        [quote]
+        if len(said) <= 2 * _EDGE_WORDS
+        else [" ".join(said[:_EDGE_WORDS]), " ".join(said[-_EDGE_WORDS:])]
+    )
     # A hyphen and a comma have a meaning in a fragment.
     text = ",".join(percent_encoded(piece, safe="").replace("-", "%2D") for piece in pieces)
     address, _, fragment = url.partition("#")

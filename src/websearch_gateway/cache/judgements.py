@@ -41,7 +41,9 @@ class CachedReader:
             for place, judgement in zip(missing, fresh, strict=True):
                 found[place] = judgement
                 if judgement is not None and self.ttl_seconds > 0:
-                    await self.stored.save(keys[place], json.dumps(asdict(judgement)).encode(), self.ttl_seconds)
+                    await self.stored.save(
+                        keys[place], json.dumps(asdict(judgement)).encode(), self.ttl_seconds
+                    )
         return found
 
     def _key(self, exhibit: Exhibit, call: Call) -> str:
@@ -52,7 +54,9 @@ class CachedReader:
     async def _load(self, key: str) -> Judgement | None:
         record = await self.stored.load(key)
         try:
-            judgement: Judgement | None = adapter(Judgement).validate_json(record) if record else None
+            judgement: Judgement | None = (
+                adapter(Judgement).validate_json(record) if record else None
+            )
         except ValueError:
             return None
         return judgement

@@ -56,9 +56,13 @@ class Wording:
         # Among keywords a plural may be a name: "aliens cast", "alien cast".
         # Nor is the noun before "of" or "in" one: "king of spain", "kings of spain".
         behind = zip(kept, [*kept[1:], ""], strict=False)
-        singular = (word if after.startswith(("of\t", "in\t")) else _base(word) for word, after in behind)
+        singular = (
+            word if after.startswith(("of\t", "in\t")) else _base(word) for word, after in behind
+        )
         bases = tuple(singular) if words != spelled.split() else ()
-        return cls(asks, marks, tuple(kept), bases, tuple(sorted(_base(_bare(word)) for word in free)))
+        return cls(
+            asks, marks, tuple(kept), bases, tuple(sorted(_base(_bare(word)) for word in free))
+        )
 
     def is_same(self, other: Wording) -> bool:
         """Whether an answer to one question answers the other."""
@@ -66,7 +70,9 @@ class Wording:
             return False
         if self.asks != other.asks and not (_is_task(self, other) or _is_task(other, self)):
             return False
-        return _match(self.words, other.words) or bool(self.bases and _match(self.bases, other.bases))
+        return _match(self.words, other.words) or bool(
+            self.bases and _match(self.bases, other.bases)
+        )
 
     def key(self) -> str:
         """A text that is equal for any two questions that are the same.
@@ -88,7 +94,10 @@ _COURTESIES = re.compile(
     (?:[\s,.!?]*\b(?:please|thanks|thank\ you)(?:\ (?:in\ advance|so\ much|a\ lot))?)?[\s.!?]*$""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_CAPITALS = ((re.compile(r"\bU\.?S\.?(?:A\b\.?|(?!\w))"), "usa"), (re.compile(r"\b([KMGT])b\b"), r"\1bit"))
+_CAPITALS = (
+    (re.compile(r"\bU\.?S\.?(?:A\b\.?|(?!\w))"), "usa"),
+    (re.compile(r"\b([KMGT])b\b"), r"\1bit"),
+)
 _ACRONYM = re.compile(r"\b(?:[A-Z]{2,}|(?<!^)A(?=$|[?.,]| [a-z0-9]))\b")
 _CONTRACTIONS = (
     (re.compile(r"\bcan(?:not|'t)\b"), "can not"),
@@ -126,7 +135,10 @@ def _spelled(text: str) -> str:
             text = pattern.sub(replacement, text)
         # "an ARE form" is not "are"
         text = _ACRONYM.sub(
-            lambda found: f"acronym_{found[0]}" if found[0].lower() in _FUNCTION_WORDS else found[0], text
+            lambda found: (
+                f"acronym_{found[0]}" if found[0].lower() in _FUNCTION_WORDS else found[0]
+            ),
+            text,
         )
     text = fold(text).replace("’", "'")
     for pattern, replacement in _CONTRACTIONS:
@@ -187,8 +199,16 @@ _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"^what (?:is|are) ", "", "the "),
         (r"^who is the ", "", "the "),
         (r"^what ", "what", ""),
-        (r"^(how (?:many|much|long|often|far)|who|whom|whose|when|where|why|which|how) ", r"\1", ""),
-        (r"^(is|are|do|does|did|was|were|has|have|can|could|may|should|will|would|must) ", r"\1", ""),
+        (
+            r"^(how (?:many|much|long|often|far)|who|whom|whose|when|where|why|which|how) ",
+            r"\1",
+            "",
+        ),
+        (
+            r"^(is|are|do|does|did|was|were|has|have|can|could|may|should|will|would|must) ",
+            r"\1",
+            "",
+        ),
     )
 )
 """Applied in this order, at most the first that asks and any number of the others."""
@@ -202,7 +222,9 @@ def _frame(text: str) -> tuple[str, list[str]]:
             continue
         text = pattern.sub(replacement, text, count=1)
         if asks:
-            return {"are": "is", "does": "do", "were": "was"}.get(found.expand(asks), found.expand(asks)), text.split()
+            return {"are": "is", "does": "do", "were": "was"}.get(
+                found.expand(asks), found.expand(asks)
+            ), text.split()
     return "", text.split()
 
 
@@ -210,7 +232,14 @@ _ARTICLES = word_set("a an the some any really actually exactly")
 _PAST = word_set("was were did had")
 _AUXILIARIES = word_set("is are am do does") | _PAST
 _MODALS = word_set("can could may might shall should must would ought will")
-_NEGATIONS = {"not": "not", "no": "not", "never": "not", "nor": "not", "without": "without", "excluding": "without"}
+_NEGATIONS = {
+    "not": "not",
+    "no": "not",
+    "never": "not",
+    "nor": "not",
+    "without": "without",
+    "excluding": "without",
+}
 _LINKS = word_set("of in for on at with")
 """Prepositions that lead to a part of the question."""
 _TOOLS = ("in\t", "on\t", "with\t")
@@ -219,7 +248,9 @@ _DROPPED = ("in\t", "on\t", "at\t")
 """Those that keywords leave out at their place: "apartments in lisbon", "apartments lisbon"."""
 _REVERSED = word_set("of in for")
 """Those of which the compound puts the second part first."""
-_NAMED_BY_LETTER = word_set("vitamin hepatitis type class group grade section part plan influenza option form category")
+_NAMED_BY_LETTER = word_set(
+    "vitamin hepatitis type class group grade section part plan influenza option form category"
+)
 _MONTHS = frozenset(MONTHS) - {"may"}
 _DAYS = word_set("today tomorrow yesterday tonight now")
 _PLURAL_ONLY = word_set(
@@ -244,8 +275,13 @@ def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[
     kept: list[str] = []
     link = sign = ""
     for place, word in enumerate(words):
-        before, after = words[place - 1] if place else "", words[place + 1] if place + 1 < len(words) else ""
-        if word in _ARTICLES and not (word == "a" and (before in _NAMED_BY_LETTER or after in _AMOUNTS)):
+        before, after = (
+            words[place - 1] if place else "",
+            words[place + 1] if place + 1 < len(words) else "",
+        )
+        if word in _ARTICLES and not (
+            word == "a" and (before in _NAMED_BY_LETTER or after in _AMOUNTS)
+        ):
             continue
         if word in _AUXILIARIES:
             marks += ["past"] * (word in _PAST and "past" not in marks)
@@ -272,7 +308,12 @@ def _free(words: Sequence[str]) -> Iterator[str]:
 
 
 def _base(word: str) -> str:
-    if len(word) < 4 or not word.endswith("s") or word in _PLURAL_ONLY or word.endswith(("ss", "us", "is", "ics")):
+    if (
+        len(word) < 4
+        or not word.endswith("s")
+        or word in _PLURAL_ONLY
+        or word.endswith(("ss", "us", "is", "ics"))
+    ):
         return word
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
@@ -309,8 +350,14 @@ def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
     """Whether `plain` is the compound of `linked`: "capital of peru", "peru capital"; or "x vs y" is "y vs x"."""
     if "vs" in linked:
         middle = linked.index("vs")
-        return linked.count("vs") == 1 and (*linked[middle + 1 :], "vs", *linked[:middle]) == tuple(plain)
-    if "\t" in linked[0] or not any("\t" in word for word in linked) or not _NO_COMPOUND.isdisjoint(linked):
+        return linked.count("vs") == 1 and (*linked[middle + 1 :], "vs", *linked[:middle]) == tuple(
+            plain
+        )
+    if (
+        "\t" in linked[0]
+        or not any("\t" in word for word in linked)
+        or not _NO_COMPOUND.isdisjoint(linked)
+    ):
         return False
     if linked[0] in _COMMANDS and linked[-1].startswith(_TOOLS):
         moved = (_bare(linked[-1]), *linked[:-1])  # "sort a list in python", "python sort list"

@@ -25,7 +25,12 @@ from websearch_gateway.base import (
     in_cache_thread,
     in_words,
 )
-from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchProviderParseError, Unavailable
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchProviderParseError,
+    Unavailable,
+)
 from websearch_gateway.models import Call, Deadline, Page, Progress
 from websearch_gateway.ports import Embedder, Reader, State
 from websearch_gateway.upstream.layers import BestEffort
@@ -157,7 +162,9 @@ class PageCache:
             return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
             try:
-                seconds = deadline.remaining()  # a slow site must leave time for serving the stored page
+                seconds = (
+                    deadline.remaining()
+                )  # a slow site must leave time for serving the stored page
                 earlier = deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
                 page = await self._reader.read(url, earlier, stored)
             except Unavailable as error:
@@ -218,7 +225,11 @@ def content_hash(page: Page) -> str:
 def is_private(url: str) -> bool:
     """Whether a URL seems to carry a credential, so its page may be private."""
     plain = unquote(url)
-    return "@" in urlsplit(url).netloc or bool(_PRIVATE_PARAMETER.search(plain)) or credential_kind(plain) is not None
+    return (
+        "@" in urlsplit(url).netloc
+        or bool(_PRIVATE_PARAMETER.search(plain))
+        or credential_kind(plain) is not None
+    )
 
 
 MOST_STORED_BYTES = 900_000
@@ -243,12 +254,20 @@ class BlobCache:
         stored = await self._best_effort(lambda: self._state.get(key), None)
         if not stored:
             return None
-        return await in_cache_thread(_unpacked, stored) if len(stored) > _LARGE // 4 else _unpacked(stored)
+        return (
+            await in_cache_thread(_unpacked, stored)
+            if len(stored) > _LARGE // 4
+            else _unpacked(stored)
+        )
 
     async def save(self, key: str, record: bytes, ttl_seconds: float) -> None:
         """Store a record, unless it is too large or the state does not answer in time."""
         large = len(record) > _LARGE
-        packed = await in_cache_thread(zlib.compress, record, _LEVEL) if large else zlib.compress(record, _LEVEL)
+        packed = (
+            await in_cache_thread(zlib.compress, record, _LEVEL)
+            if large
+            else zlib.compress(record, _LEVEL)
+        )
         if len(packed) <= MOST_STORED_BYTES and len(record) <= MOST_RECORD_BYTES:
             await self._best_effort(lambda: self._state.put(key, packed, ttl_seconds), None)
 
@@ -345,7 +364,9 @@ class Similarity:
         try:
             async with asyncio.timeout(call.remaining()):
                 if unrelated is None:
-                    unrelated = self._unrelated = await self._embedder.embed(UNRELATED, "document", call)
+                    unrelated = self._unrelated = await self._embedder.embed(
+                        UNRELATED, "document", call
+                    )
                 asked = await self._embedded(readable, unrelated.shape[1], "query", call)
                 async with subject.lock:
                     await self._complete(subject, unrelated.shape[1], call)
@@ -366,7 +387,9 @@ class Similarity:
         missing = [one for one in subject.texts if one not in subject.vectors]
         for start in range(0, len(missing), SLICE):
             ids = missing[start : start + SLICE]
-            rows = await self._embedded([subject.texts[one] for one in ids], subject.dimensions, "document", call)
+            rows = await self._embedded(
+                [subject.texts[one] for one in ids], subject.dimensions, "document", call
+            )
             subject.vectors.update(zip(ids, rows, strict=True))
 
     async def _embedded(
@@ -374,12 +397,16 @@ class Similarity:
     ) -> Vectors:
         rows = await self._embedder.embed(texts, kind, call)
         if rows.shape != (len(texts), dimensions):
-            self._unrelated = None  # another model now answers at this address: the next call measures again
+            self._unrelated = (
+                None  # another model now answers at this address: the next call measures again
+            )
             raise SearchProviderParseError("The embedding model changed in the middle of a call.")
         return rows
 
 
-def _similarities(vectors: Mapping[str, Vector], query: Vector, unrelated: Vectors) -> dict[str, float]:
+def _similarities(
+    vectors: Mapping[str, Vector], query: Vector, unrelated: Vectors
+) -> dict[str, float]:
     """Cosines, rescaled so that unrelated texts have 0. A zero vector is similar to nothing."""
     import numpy as np
 
@@ -387,6 +414,12 @@ def _similarities(vectors: Mapping[str, Vector], query: Vector, unrelated: Vecto
     if not vectors or not query.any() or stretch < LEAST_STRETCH:
         return {}
     rows = np.stack(list(vectors.values()))
-    products = [rows[start : start + BLOCK_ROWS] @ query for start in range(0, len(rows), BLOCK_ROWS)]
+    products = [
+        rows[start : start + BLOCK_ROWS] @ query for start in range(0, len(rows), BLOCK_ROWS)
+    ]
     cosines = np.minimum((np.concatenate(products) - base) / stretch, 1)
-    return {one: float(cosine) for one, cosine, row in zip(vectors, cosines, rows, strict=True) if row.any()}
+    return {
+        one: float(cosine)
+        for one, cosine, row in zip(vectors, cosines, rows, strict=True)
+        if row.any()
+    }

@@ -22,7 +22,14 @@ from websearch_gateway.base import in_words, is_web_address
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import NOT_RERANKED, State
-from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
+from websearch_gateway.results import (
+    CacheMatch,
+    CacheState,
+    SearchResponse,
+    Usage,
+    WebSearchResponse,
+    WireModel,
+)
 from websearch_gateway.upstream.layers import BestEffort
 
 _log = logging.getLogger(__name__)
@@ -49,7 +56,9 @@ STOPGAP_SECONDS = 60.0
 
 _SCHEMA = 2  # part of every key; raise it when old entries must no longer be served
 _cost_of = attrgetter("cost_usd")
-_parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
+_parameters = attrgetter(
+    *(field.name for field in fields(SearchQuery) if field.compare and field.name != "text")
+)
 
 Scope = Literal["shared", "user"]
 KindName = Literal["answers", "web", "raw"]
@@ -121,7 +130,10 @@ class ResultCache(Generic[R]):
         self._entry = _Entry[kind.model]  # type: ignore[name-defined]
         self._best_effort = BestEffort("Answers are cached in this process only")
         self._empty: Callable[[], TLRUCache[str, _Held[R]]] = partial(
-            TLRUCache, kind.most_in_memory, lambda _, held, __: max(held.entry.expires, held.entry.stale_until), clock
+            TLRUCache,
+            kind.most_in_memory,
+            lambda _, held, __: max(held.entry.expires, held.entry.stale_until),
+            clock,
         )
         self._memory = self._empty()
 
@@ -166,15 +178,22 @@ class ResultCache(Generic[R]):
         now = self.clock()
         if (seconds := self.lifetimes.stale(query, now)) <= 0:
             return None
-        entry = await self._usable(self.key(query, caller), self.lifetimes.fresh(query, now) + seconds)
+        entry = await self._usable(
+            self.key(query, caller), self.lifetimes.fresh(query, now) + seconds
+        )
         if entry is None:
             return None
         served = self._served(entry)
         return served._replace(response=served.response.model_copy(update={"cache": "stale"}))
 
-    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+    async def put(
+        self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False
+    ) -> None:
         """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
-        seconds, kept = self.seconds_fresh(query, response, stopgap=stopgap), self.kind.recalled(response)
+        seconds, kept = (
+            self.seconds_fresh(query, response, stopgap=stopgap),
+            self.kind.recalled(response),
+        )
         if seconds <= 0 or kept is None:
             return
         key, stale_seconds = self.key(query, caller), self.lifetimes.stale(query, self.clock())
@@ -211,7 +230,9 @@ class ResultCache(Generic[R]):
     def _recent(self, key: str) -> Served[R] | None:
         now = self.clock()
         for one in (key, _stopgap_key(key)):
-            if (held := self._memory.get(one)) and now < min(held.entry.expires, held.trusted_until):
+            if (held := self._memory.get(one)) and now < min(
+                held.entry.expires, held.trusted_until
+            ):
                 return self._served(held.entry)
         return None
 
@@ -219,7 +240,11 @@ class ResultCache(Generic[R]):
         """The entry, fresh or stale, unless it is too old to be served at all."""
         now, held = self.clock(), self._memory.get(key)
         entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
-        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
+        if (
+            entry is None
+            or now >= max(entry.expires, entry.stale_until)
+            or now - entry.stored > longest_seconds
+        ):
             return None
         return entry
 
@@ -237,15 +262,22 @@ class ResultCache(Generic[R]):
         now, held = self.clock(), memory.get(key)
         if held is not None and (stored == failed or (stored is None and held.untaken)):
             known: _Entry[R] = held.entry
-            if stored == failed or not await self._best_effort(partial(_is_cleared, self._state, known), False):
-                memory[key] = held._replace(trusted_until=now + (OUTAGE_SECONDS if stored == failed else CHECK_SECONDS))
+            if stored == failed or not await self._best_effort(
+                partial(_is_cleared, self._state, known), False
+            ):
+                memory[key] = held._replace(
+                    trusted_until=now + (OUTAGE_SECONDS if stored == failed else CHECK_SECONDS)
+                )
                 return known
         memory.pop(key, None)
         try:
             entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
         except ValidationError:
             return None
-        is_valid = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
+        is_valid = (
+            entry.stored <= now + CLOCK_SKEW_SECONDS
+            and entry.stored <= entry.expires <= entry.stale_until
+        )
         if not is_valid or (kept := self.kind.recalled(entry.response)) is None:
             return None
         entry = entry.model_copy(update={"response": kept})
@@ -288,7 +320,11 @@ class Lifetimes:
         if self.ttl <= 0:
             return 0.0
         seconds = self.ttl if is_current(query, now) else self.long_ttl
-        return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
+        return (
+            seconds
+            if query.freshness_hours is None
+            else min(seconds, query.freshness_hours * 3600 / 10)
+        )
 
     def stale(self, query: SearchQuery, now: float) -> float:
         """How long a result that is no longer fresh may replace a failed search (seconds); 0 for changing subjects."""
@@ -337,7 +373,9 @@ def is_timely(text: str, this_year: int) -> bool:
 
 def is_stopgap(response: SearchResponse) -> bool:
     """Whether a configured engine or the reranker failed, so that a better answer may come soon."""
-    return response.fallback is not None or any(one.startswith(NOT_RERANKED) for one in response.warnings)
+    return response.fallback is not None or any(
+        one.startswith(NOT_RERANKED) for one in response.warnings
+    )
 
 
 def _is_valid(response: SearchResponse) -> bool:
@@ -345,7 +383,9 @@ def _is_valid(response: SearchResponse) -> bool:
     if response.error is not None or not urls or not all(map(is_web_address, urls)):
         return False
     first = [(cited.start_index, cited.end_index) for cited in response.citations]
-    others = [(span.start_index, span.end_index) for cited in response.citations for span in cited.spans]
+    others = [
+        (span.start_index, span.end_index) for cited in response.citations for span in cited.spans
+    ]
     return all(0 <= start <= end <= len(response.text) for start, end in (*first, *others))
 
 
@@ -364,7 +404,10 @@ def _are_valid(response: WebSearchResponse) -> bool:
     return (
         response.error is None
         and bool(results)
-        and all(is_web_address(r.link) and r.page_content and 0 <= r.relevance_score <= 1 for r in results)
+        and all(
+            is_web_address(r.link) and r.page_content and 0 <= r.relevance_score <= 1
+            for r in results
+        )
     )
 
 
@@ -496,7 +539,13 @@ async def mark_cleared(state: State, before: float, questions: Collection[str] |
 
 async def _is_cleared(state: State, entry: _Entry[Any]) -> bool:
     prefixes = [f"{CLEARED}{name}/" for name in (_EVERYTHING, entry.question)]
-    return any([entry.stored <= _moment(mark) for prefix in prefixes async for _, mark in state.scan(prefix)])
+    return any(
+        [
+            entry.stored <= _moment(mark)
+            for prefix in prefixes
+            async for _, mark in state.scan(prefix)
+        ]
+    )
 
 
 def _moment(mark: bytes) -> float:
@@ -509,7 +558,9 @@ def _moment(mark: bytes) -> float:
 
 def question_name(text: str) -> str:
     """The name shared by all entries about a question, with any parameters: a digest that ignores letter case."""
-    return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        text.casefold().encode("utf-8", "surrogatepass"), digest_size=16
+    ).hexdigest()
 
 
 def _stopgap_key(key: str) -> str:

@@ -54,7 +54,12 @@ class SemanticCache(ResultCache[R]):
     """
 
     def __init__(
-        self, questions: AskedQuestions, state: State, kind: ResultKind[R], lifetimes: Lifetimes, **options: Any
+        self,
+        questions: AskedQuestions,
+        state: State,
+        kind: ResultKind[R],
+        lifetimes: Lifetimes,
+        **options: Any,
     ):
         super().__init__(state, kind, lifetimes, **options)
         self._questions = questions
@@ -67,7 +72,9 @@ class SemanticCache(ResultCache[R]):
         """As of any ResultCache. The result of another wording has `cache="semantic"` and a `cache_match`."""
         return await self.exact(query, caller) or await self._of_another_wording(query, caller)
 
-    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+    async def put(
+        self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False
+    ) -> None:
         """As of any ResultCache, and the question is remembered."""
         seconds = self.seconds_fresh(query, response, stopgap=stopgap)
         kept = super().put(query, caller, response, stopgap=stopgap)
@@ -81,7 +88,9 @@ class SemanticCache(ResultCache[R]):
         wording = Wording.of(query.text)
         if not wording.words:
             return None
-        asked = await self._questions.last(self.kind.name, query, wording, owner_name(caller, self.scope))
+        asked = await self._questions.last(
+            self.kind.name, query, wording, owner_name(caller, self.scope)
+        )
         if asked is None or not wording.is_same(Wording.of(asked.text)):
             return None
         served = await self.exact(asked, caller)
@@ -128,7 +137,9 @@ def _key_of(kind: KindName, query: SearchQuery, meaning: str, owner: str) -> str
 
 def meaning_of(wording: Wording) -> str:
     """A short name of what a question asks, the same for all its wordings."""
-    return hashlib.blake2b(wording.key().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        wording.key().encode("utf-8", "surrogatepass"), digest_size=16
+    ).hexdigest()
 
 
 def owner_name(caller: Caller, scope: Scope) -> str:
@@ -146,13 +157,17 @@ class AskedQuestions:
         clock: seconds since the epoch, the same in all processes.
     """
 
-    def __init__(self, state: State, *, longest_seconds: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, state: State, *, longest_seconds: float, clock: Callable[[], float] = time.time
+    ) -> None:
         from cachetools import TLRUCache
 
         self._state = state
         self._longest_seconds = longest_seconds
         self._clock = clock
-        self._memory: TLRUCache[str, QuestionRow] = TLRUCache(MOST_QUESTIONS, lambda _, row, __: row.expires, clock)
+        self._memory: TLRUCache[str, QuestionRow] = TLRUCache(
+            MOST_QUESTIONS, lambda _, row, __: row.expires, clock
+        )
         self._best_effort = BestEffort("Questions are remembered in this process only")
 
     def __len__(self) -> int:
@@ -179,7 +194,9 @@ class AskedQuestions:
         value = row.model_dump_json().encode()
         await self._best_effort(lambda: self._state.put(row.key(), value, ttl_seconds), None)
 
-    async def last(self, kind: KindName, query: SearchQuery, wording: Wording, owner: str) -> SearchQuery | None:
+    async def last(
+        self, kind: KindName, query: SearchQuery, wording: Wording, owner: str
+    ) -> SearchQuery | None:
         """The last question of any process with this meaning and the parameters of `query`."""
         key = _key_of(kind, query, meaning_of(wording), owner)
         value = await self._best_effort(lambda: self._state.get(key), None)

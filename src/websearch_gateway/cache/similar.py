@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from websearch_gateway.base import in_cache_thread
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.results import KindName, Served
-from websearch_gateway.cache.semantic import AskedQuestions, QuestionRow, SemanticCache, meaning_of, owner_name
+from websearch_gateway.cache.semantic import (
+    AskedQuestions,
+    QuestionRow,
+    SemanticCache,
+    meaning_of,
+    owner_name,
+)
 from websearch_gateway.models import Caller, SearchQuery
 
 if TYPE_CHECKING:
@@ -73,7 +79,9 @@ class SimilarQuestions:
         self._vectors: dict[str, Any] = {}
         self._read_at = -math.inf
 
-    async def find(self, query: SearchQuery, caller: Caller, *, least: float, most: int) -> list[Similar]:
+    async def find(
+        self, query: SearchQuery, caller: Caller, *, least: float, most: int
+    ) -> list[Similar]:
         """The results that the caller may see for similar questions with any parameters, the most similar first."""
         rows = await self._visible(caller)
         similarities = await self._compared(query.text, rows)
@@ -84,7 +92,11 @@ class SimilarQuestions:
                 break
             served = await self._served(rows[place], caller)
             if served is not None:
-                similar.append(Similar(rows[place].kind, rows[place].query, min(similarities[place], 1.0), served))
+                similar.append(
+                    Similar(
+                        rows[place].kind, rows[place].query, min(similarities[place], 1.0), served
+                    )
+                )
         return similar
 
     async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
@@ -108,7 +120,9 @@ class SimilarQuestions:
         async with self._reading:
             now = self._clock()
             if now - self._read_at >= REFRESH_SECONDS:
-                self._rows = {row.key(): row for row in await self._questions.in_the_state(MOST_COMPARED)}
+                self._rows = {
+                    row.key(): row for row in await self._questions.in_the_state(MOST_COMPARED)
+                }
                 self._read_at = now
         owner = owner_name(caller, self._scope)
         rows = {**self._rows, **{row.key(): row for row in self._questions.in_this_process()}}
@@ -127,7 +141,9 @@ class SimilarQuestions:
         self._vectors = {question: embedded[question] for question in questions}
         if not questions:
             return []
-        cosines: list[float] = (np.stack([embedded[question] for question in questions]) @ asked).tolist()
+        cosines: list[float] = (
+            np.stack([embedded[question] for question in questions]) @ asked
+        ).tolist()
         return cosines
 
     async def _served(self, row: QuestionRow, caller: Caller) -> Served[Any] | None:

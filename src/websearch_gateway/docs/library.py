@@ -19,7 +19,16 @@ from websearch_gateway.base import estimate_tokens, normalise, with_scheme
 from websearch_gateway.docs.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs.crawl.runner import CrawlRunner, check_source
 from websearch_gateway.docs.crawl.scope import canonical, spellings, version_siblings
-from websearch_gateway.docs.models import Chunk, CrawlOptions, SiteVersion, Skipped, UrlFailure, named, quoted, select
+from websearch_gateway.docs.models import (
+    Chunk,
+    CrawlOptions,
+    SiteVersion,
+    Skipped,
+    UrlFailure,
+    named,
+    quoted,
+    select,
+)
 from websearch_gateway.docs.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
 from websearch_gateway.docs.project import PUBLIC, USER_FILES, Origins, read_project
 from websearch_gateway.docs.search import MAX_TOKENS, Ranker, reorder_with
@@ -95,10 +104,14 @@ class DocsLibrary:
                 )
             changes["base_url"] = checked_base(changes["base_url"])
             if not self.is_open(changes["base_url"]):
-                raise ForbiddenUrlError("The operator of this gateway does not allow the domain of the base URL.")
+                raise ForbiddenUrlError(
+                    "The operator of this gateway does not allow the domain of the base URL."
+                )
         name = checked_name(name or _default_name(url), "name")
         label = checked_name(label or DEFAULT_LABEL, "version")
-        known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
+        known = next(
+            (v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None
+        )
         if known is not None and known.page_count and canonical(url) != canonical(known.url):
             if not await self._begins_at(known, url):  # an address that has moved
                 raise SearchValidationError(
@@ -106,7 +119,9 @@ class DocsLibrary:
                     "that one first."
                 )
             url = known.url
-        if known is not None and canonical(url) == canonical(known.url):  # adding it again does not change whose it is
+        if known is not None and canonical(url) == canonical(
+            known.url
+        ):  # adding it again does not change whose it is
             changes.pop("is_guarded", None)
         options = replace(options or (known.options if known else CrawlOptions()), **changes)
         if known is not None and known.page_count and options.base_url != known.options.base_url:
@@ -148,12 +163,21 @@ class DocsLibrary:
             if (known := await self._same_site(url, found.version)) is not None:
                 site = await self.add(known.url, known.name, known.label, **changes)
                 is_own = (known.name, known.label) == (name or package.name, label or found.version)
-                return site, note if is_own else f"{package} is indexed already, as {site.name} {site.label}."
+                return (
+                    site,
+                    note
+                    if is_own
+                    else f"{package} is indexed already, as {site.name} {site.label}.",
+                )
             name = name or await self._free_name(package, url)
             if found.include:
                 changes.setdefault("include", found.include)
             added = await self.add(url, name, label or found.version, **changes)
-            alike = [version for version in await self.store.versions() if _place(version.url) == _place(url)]
+            alike = [
+                version
+                for version in await self.store.versions()
+                if _place(version.url) == _place(url)
+            ]
             first = min(alike, key=lambda version: version.id)
             if first.id != added.id and not added.page_count:  # another process was faster
                 await self.store.delete_version(added.id)
@@ -170,7 +194,9 @@ class DocsLibrary:
         """
         project = await self._project(folder)
         if reason := project["origins"][package.ecosystem].withheld(package.name):
-            raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
+            raise SearchValidationError(
+                f"{package.name}: {reason} To ask it all the same, leave out --project."
+            )
         version = package.version or project["versions"][package.ecosystem].get(package.name, "")
         return package_of(package.ecosystem, package.name, version)
 
@@ -199,10 +225,17 @@ class DocsLibrary:
         files = [name.replace("~", home, 1) for name in USER_FILES]
         try:
             read: dict[str, Any] = await self.runner.workers.run(
-                read_project, folder, public, self.registries.variables, files, deadline=Deadline.after(PROJECT_SECONDS)
+                read_project,
+                folder,
+                public,
+                self.registries.variables,
+                files,
+                deadline=Deadline.after(PROJECT_SECONDS),
             )
         except SearchFetchError as error:
-            raise SearchValidationError("The files of the project take too much time or memory to read.") from error
+            raise SearchValidationError(
+                "The files of the project take too much time or memory to read."
+            ) from error
         if read["problem"]:
             raise SearchValidationError(read["problem"])
         return {**read, "origins": {name: Origins(**one) for name, one in read["origins"].items()}}
@@ -214,12 +247,22 @@ class DocsLibrary:
         except SearchError as error:
             return _dependency(package, problem=error.message)
         names = (package.name, f"{package.ecosystem}:{package.name}")
-        alike = [version for version in await self.store.versions() if _site_of(version.url) == _site_of(found.url)]
-        own = (version for version in alike if version.name in names and version.label == found.version)
+        alike = [
+            version
+            for version in await self.store.versions()
+            if _site_of(version.url) == _site_of(found.url)
+        ]
+        own = (
+            version for version in alike if version.name in names and version.label == found.version
+        )
         known = next(own, None) or await self._same_site(found.url, found.version)
         if known is None or known.status == "failed":
             return _dependency(package, found.url)
-        places = [url for url in (known.url, found.url) if version_siblings(url, found.version)[:1] == [url]]
+        places = [
+            url
+            for url in (known.url, found.url)
+            if version_siblings(url, found.version)[:1] == [url]
+        ]
         is_of_version = known.label == found.version or bool(places)
         is_known = is_of_version or not package.version
         return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
@@ -227,12 +270,18 @@ class DocsLibrary:
     async def _same_site(self, url: str, label: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved; else one with the same pages: either the
         address is one of its pages, or one of the two is the folder of a version below the other."""
-        near = [version for version in await self.store.versions() if _host_of(version.url) == _host_of(url)]
+        near = [
+            version
+            for version in await self.store.versions()
+            if _host_of(version.url) == _host_of(url)
+        ]
         for version in near:
             if await self._begins_at(version, url):
                 return version
         for version in near:
-            is_beside = _is_below(version.url, url, label) or _is_below(url, version.url, version.label)
+            is_beside = _is_below(version.url, url, label) or _is_below(
+                url, version.url, version.label
+            )
             if is_beside or await self.store.find_page(canonical(url), [version.id]) is not None:
                 return version
         return None
@@ -241,7 +290,9 @@ class DocsLibrary:
         """Whether an address is the start of a version, leads to it, or is where it leads."""
         if _place(version.url) == _place(url):
             return True
-        here, start = [await self.store.led_to(version.id, canonical(place)) for place in (url, version.url)]
+        here, start = [
+            await self.store.led_to(version.id, canonical(place)) for place in (url, version.url)
+        ]
         return not set(here).isdisjoint(start)
 
     async def _free_name(self, package: Package, url: str) -> str:
@@ -271,7 +322,9 @@ class DocsLibrary:
         """The versions, of every status, of sites that the operator allows."""
         return [version for version in await self.store.versions() if self.is_open(version.home)]
 
-    async def find(self, site: str, label: str | None = None, *, blocked_too: bool = False) -> list[SiteVersion]:
+    async def find(
+        self, site: str, label: str | None = None, *, blocked_too: bool = False
+    ) -> list[SiteVersion]:
         """The versions that match a name, an address or an id.
 
         Args:
@@ -283,12 +336,16 @@ class DocsLibrary:
         versions = await (self.store.versions() if blocked_too else self.shown())
         place = canonical(site) or "no address"
         named_so = (
-            v for v in versions if site in (v.name, v.url, str(v.id)) or place in map(canonical, (v.url, v.home))
+            v
+            for v in versions
+            if site in (v.name, v.url, str(v.id)) or place in map(canonical, (v.url, v.home))
         )
         found = [v for v in named_so if label in (None, v.label)]
         if not found:
             wanted = " ".join(filter(None, (site, label)))
-            raise SearchValidationError(f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}.")
+            raise SearchValidationError(
+                f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}."
+            )
         return found
 
     async def find_one(self, site: str, label: str | None = None) -> SiteVersion:
@@ -299,7 +356,9 @@ class DocsLibrary:
         """
         found = await self.find(site, label)
         if len(found) > 1:
-            raise SearchValidationError(f"Several versions match: {named(found)}. Name the one that you mean.")
+            raise SearchValidationError(
+                f"Several versions match: {named(found)}. Name the one that you mean."
+            )
         return found[0]
 
     async def searchable(self) -> list[SiteVersion]:
@@ -308,7 +367,11 @@ class DocsLibrary:
 
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""
-        return [version for version in await self.shown() if version.indexed_at is not None and version.page_count]
+        return [
+            version
+            for version in await self.shown()
+            if version.indexed_at is not None and version.page_count
+        ]
 
     async def close(self) -> None:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""
@@ -316,9 +379,13 @@ class DocsLibrary:
         await self.store.close()
 
 
-def _dependency(package: Package, url: str = "", indexed: str = "", problem: str = "") -> DocsDependency:
+def _dependency(
+    package: Package, url: str = "", indexed: str = "", problem: str = ""
+) -> DocsDependency:
     name = f"{package.ecosystem}:{package.name}"
-    return DocsDependency(package=name, version=package.version, url=url, indexed=indexed, problem=problem)
+    return DocsDependency(
+        package=name, version=package.version, url=url, indexed=indexed, problem=problem
+    )
 
 
 def source_url(source: str) -> str:
@@ -337,7 +404,11 @@ def source_url(source: str) -> str:
         if source.strip() and (is_folder or (path.is_file() and is_archive(path.name))):
             os.close(os.open(path, os.O_RDONLY))
             return f"{path.as_uri()}/" if is_folder else path.as_uri()
-    except (OSError, ValueError, RuntimeError) as error:  # also a null character, a loop of links, an unknown `~name`
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # also a null character, a loop of links, an unknown `~name`
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SearchValidationError(f"{quoted(source)} cannot be read: {reason}.") from None
     raise SearchValidationError(
@@ -353,7 +424,11 @@ def checked_base(text: str) -> str:
         SearchValidationError: it is no web address, or has a login, a query or a fragment.
     """
     parts, base = urlsplit(canonical(text)), canonical(text).rstrip("/")
-    if parts.scheme not in ("http", "https") or len(base) > MOST_BASE_CHARS or set(text) & {"?", "#"}:
+    if (
+        parts.scheme not in ("http", "https")
+        or len(base) > MOST_BASE_CHARS
+        or set(text) & {"?", "#"}
+    ):
         raise SearchValidationError(
             "The base URL must be the web address of the documents, such as https://docs.example.org/3.12/, without a "
             "login, a query and a fragment."
@@ -394,7 +469,9 @@ def checked_name(text: str, field: str) -> str:
     """
     text = " ".join(text.split())
     if not text or len(text) > MOST_NAME_CHARS or not text.isprintable():
-        raise SearchValidationError(f"The {field} of a site must have 1 to {MOST_NAME_CHARS} characters.")
+        raise SearchValidationError(
+            f"The {field} of a site must have 1 to {MOST_NAME_CHARS} characters."
+        )
     return text
 
 
@@ -427,7 +504,9 @@ async def search_docs(
     if not 1 <= len(text) <= MOST_QUERY_CHARS:
         raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
     if not (1 <= limit <= MOST_SECTIONS and 100 <= max_tokens <= MOST_SEARCH_TOKENS):
-        raise SearchValidationError(f"limit must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}.")
+        raise SearchValidationError(
+            f"limit must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}."
+        )
     indexed = await library.searchable()
     versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
     if not versions:
@@ -436,14 +515,24 @@ async def search_docs(
     ranker = Ranker(library.store, library.is_open)
     asked, instead = await ranker.understood(text, versions)
     faults: list[str] = []
-    reorder = reorder_with(reranker, call or Call.after(RERANK_SECONDS), faults) if reranker else None
+    reorder = (
+        reorder_with(reranker, call or Call.after(RERANK_SECONDS), faults) if reranker else None
+    )
     vector, warnings = await _vector(embedder, asked.text, call)
-    hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens, reorder=reorder)
-    guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
-    return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults))
+    hits, more = await ranker.search(
+        asked, vector, versions, limit=limit, max_tokens=max_tokens, reorder=reorder
+    )
+    guessed = tuple(
+        f"No page has {word!r}: searched for {near!r}." for word, near in instead.items()
+    )
+    return DocsSearchResponse(
+        results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults)
+    )
 
 
-async def _vector(embedder: Embedder, text: str, call: Call | None) -> tuple[Vectors | None, tuple[str, ...]]:
+async def _vector(
+    embedder: Embedder, text: str, call: Call | None
+) -> tuple[Vectors | None, tuple[str, ...]]:
     try:
         async with asyncio.timeout(call.remaining() / 2 if call else None):
             return await embedder.embed([text], "query", call), ()
@@ -484,7 +573,9 @@ async def read_docs(
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either sectionId or url.")
     if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_PAGE_TOKENS):
-        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}.")
+        raise SearchValidationError(
+            f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}."
+        )
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
@@ -500,7 +591,10 @@ async def read_docs(
     )
     if outline:
         return response.model_copy(update={"outline": tuple(map(_entry, page))})
-    after = [chunk, *page[chunk.ordinal + 1 : chunk.ordinal + around + 1 if section_id is not None else None]]
+    after = [
+        chunk,
+        *page[chunk.ordinal + 1 : chunk.ordinal + around + 1 if section_id is not None else None],
+    ]
     before = page[max(0, chunk.ordinal - around) : chunk.ordinal]
     fitting = sorted(_fitting([*after, *before[::-1]], max_tokens), key=lambda one: one.ordinal)
     end = (fitting[-1] if fitting else chunk).ordinal + 1
@@ -532,10 +626,14 @@ async def _chunk(
     if section_id is not None:
         chunk = await library.store.find_section(section_id)
         if chunk is None or chunk.version_id not in {v.id for v in versions}:
-            raise SearchValidationError("No section has this id: the page may have changed. Search again.")
+            raise SearchValidationError(
+                "No section has this id: the page may have changed. Search again."
+            )
         return chunk
     try:
-        address, _, anchor = (url or "").partition("#")  # `urldefrag` turns `imported:///` into `imported:/`
+        address, _, anchor = (url or "").partition(
+            "#"
+        )  # `urldefrag` turns `imported:///` into `imported:/`
         wanted = unquote(anchor)
         urlsplit(address)
         if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none
@@ -545,11 +643,15 @@ async def _chunk(
     _check_open(library, address)
     ids = [v.id for v in versions]
     page: list[Chunk] = []
-    for spelling in dict.fromkeys((address, canonical(address), canonical(with_scheme(address) or ""))):
+    for spelling in dict.fromkeys(
+        (address, canonical(address), canonical(with_scheme(address) or ""))
+    ):
         if not page and (page_id := await library.store.find_page(spelling, ids)) is not None:
             page = await library.store.page_chunks(page_id)
     if not page:
-        raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
+        raise SearchValidationError(
+            "No page with this address is indexed. `list_sites` lists the indexed sites."
+        )
     ordinal = await library.store.find_anchor(page[0].page_id, wanted) if anchor else None
     named = (
         chunk
@@ -560,7 +662,9 @@ async def _chunk(
     start = next((offset for offset, name in chunk.inner if unquote(name) == wanted), 0)
     if not start or chunk.content.startswith("|", start):  # a row needs the head of its table
         return chunk
-    return replace(chunk, content=chunk.content[start:], url=f"{chunk.url.partition('#')[0]}#{anchor}")
+    return replace(
+        chunk, content=chunk.content[start:], url=f"{chunk.url.partition('#')[0]}#{anchor}"
+    )
 
 
 def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> Sequence[Chunk]:
@@ -586,7 +690,11 @@ def _cut(chunk: Chunk, max_tokens: int) -> str:
 def iso_date(seconds: float | None) -> str | None:
     """A time as ISO 8601, UTC; None if there is none, or no calendar has it."""
     try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+        return (
+            None
+            if seconds is None
+            else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+        )
     except (OverflowError, ValueError, OSError):
         return None
 
@@ -600,10 +708,14 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 async def listed(library: DocsLibrary, versions: Sequence[SiteVersion]) -> DocsSites:
     """The result of `list_sites`."""
     skipped = await library.store.skipped([version.id for version in versions])
-    return DocsSites(sites=tuple(DocsSite(**_facts(version, skipped[version.id])) for version in versions))
+    return DocsSites(
+        sites=tuple(DocsSite(**_facts(version, skipped[version.id])) for version in versions)
+    )
 
 
-async def statuses(library: DocsLibrary, versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+async def statuses(
+    library: DocsLibrary, versions: Sequence[SiteVersion], message: str = ""
+) -> DocsStatus:
     """The result of `docs_status`: the versions, with the addresses that failed or were left out, and why."""
     skipped = await library.store.skipped([version.id for version in versions])
     failures = {one.id: await library.store.failures(one.id) for one in versions if one.failed}
@@ -611,25 +723,37 @@ async def statuses(library: DocsLibrary, versions: Sequence[SiteVersion], messag
     return DocsStatus(sites=tuple(sites), message=message)
 
 
-def _status(version: SiteVersion, failures: Sequence[UrlFailure], skipped: Sequence[Skipped]) -> DocsSiteStatus:
+def _status(
+    version: SiteVersion, failures: Sequence[UrlFailure], skipped: Sequence[Skipped]
+) -> DocsSiteStatus:
     owner, reason = version.owner, version.reason
     if owner is not None and is_dead(owner):
         command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
-        reason = f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
+        reason = (
+            f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
+        )
         owner = None
     return DocsSiteStatus(
         **_facts(version, skipped),
         reason=reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
-        known=max(version.known, version.page_count),  # pages that a refresh has not found yet are kept
+        known=max(
+            version.known, version.page_count
+        ),  # pages that a refresh has not found yet are kept
         failed=version.failed,
         unembedded=version.unembedded,
         generation=version.generation,
         refresh_date=iso_date(version.refresh_at),
         owner=f"{owner.machine}:{owner.pid}" if owner else None,
-        heartbeat_seconds=round(time.time() - version.heartbeat, 1) if owner and version.heartbeat else None,
-        failures=tuple(DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures),
-        skipped=tuple(DocsSkipped(reason=one.reason, count=one.count, urls=one.urls) for one in skipped),
+        heartbeat_seconds=round(time.time() - version.heartbeat, 1)
+        if owner and version.heartbeat
+        else None,
+        failures=tuple(
+            DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures
+        ),
+        skipped=tuple(
+            DocsSkipped(reason=one.reason, count=one.count, urls=one.urls) for one in skipped
+        ),
     )
 
 
@@ -637,7 +761,9 @@ def _facts(version: SiteVersion, skipped: Sequence[Skipped]) -> dict[str, object
     age = ""
     if version.indexed_at is not None:
         seconds = max(0.0, time.time() - version.indexed_at)
-        length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second"))
+        length, unit = next(
+            ((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second")
+        )
         age = f"{(count := int(seconds // length))} {unit}{'' if count == 1 else 's'}"
     return {
         "id": str(version.id),

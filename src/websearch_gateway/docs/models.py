@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVarTuple
 
-from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, SearchValidationError
+from websearch_gateway.errors import (
+    TOO_COSTLY,
+    SearchFetchError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
 from websearch_gateway.models import Deadline
 
 if TYPE_CHECKING:
@@ -333,7 +338,11 @@ class Run(Protocol):
     """Runs a function that untrusted data may hang or crash."""
 
     async def run(
-        self, function: Callable[[*Ts], object], *arguments: *Ts, deadline: Deadline, seconds: float | None = ...
+        self,
+        function: Callable[[*Ts], object],
+        *arguments: *Ts,
+        deadline: Deadline,
+        seconds: float | None = ...,
     ) -> Any:
         """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
 
@@ -408,7 +417,11 @@ QUEUE_SECONDS = 15.0
 
 
 async def select(
-    versions: Sequence[SiteVersion], site_id: str | None, sites_filter: str | None, label: str | None, workers: Run
+    versions: Sequence[SiteVersion],
+    site_id: str | None,
+    sites_filter: str | None,
+    label: str | None,
+    workers: Run,
 ) -> list[SiteVersion]:
     """The versions that meet every given condition.
 
@@ -421,7 +434,9 @@ async def select(
     """
     chosen = list(versions)
     if site_id is not None:
-        chosen = _known([v for v in chosen if site_id in (str(v.id), v.name)], "siteId", site_id, versions)
+        chosen = _known(
+            [v for v in chosen if site_id in (str(v.id), v.name)], "siteId", site_id, versions
+        )
     if sites_filter is not None:
         matches = await _matching(sites_filter, [(v.name, v.home) for v in chosen], workers)
         chosen = [chosen[place] for place in matches]
@@ -446,21 +461,29 @@ def matching(pattern: str, sites: Sequence[Sequence[str]]) -> list[int] | str:
 
 def _holding(text: str, sites: Sequence[Sequence[str]]) -> list[int]:
     folded = text.lower()
-    return [place for place, texts in enumerate(sites) if any(folded in one.lower() for one in texts)]
+    return [
+        place for place, texts in enumerate(sites) if any(folded in one.lower() for one in texts)
+    ]
 
 
 async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) -> list[int]:
     if len(pattern) > MOST_PATTERN_CHARS:
-        raise SearchValidationError(f"sitesFilter must have at most {MOST_PATTERN_CHARS} characters.")
+        raise SearchValidationError(
+            f"sitesFilter must have at most {MOST_PATTERN_CHARS} characters."
+        )
     if _HARMLESS.fullmatch(pattern):
         return _places(matching(pattern, sites))
     deadline = Deadline.after(QUEUE_SECONDS)
     try:
-        return _places(await workers.run(matching, pattern, sites, deadline=deadline, seconds=PATTERN_SECONDS))
+        return _places(
+            await workers.run(matching, pattern, sites, deadline=deadline, seconds=PATTERN_SECONDS)
+        )
     except (SearchTimeoutError, SearchFetchError) as error:
         if isinstance(error, SearchTimeoutError) and error.details.get("reason") != TOO_COSTLY:
             raise
-        raise SearchValidationError("sitesFilter is too costly to match. Use a simpler expression.") from None
+        raise SearchValidationError(
+            "sitesFilter is too costly to match. Use a simpler expression."
+        ) from None
 
 
 def _places(found: list[int] | str) -> list[int]:
@@ -470,14 +493,20 @@ def _places(found: list[int] | str) -> list[int]:
         SearchValidationError: it is a message.
     """
     if isinstance(found, str):
-        raise SearchValidationError("".join(one if one.isprintable() else "\ufffd" for one in found))
+        raise SearchValidationError(
+            "".join(one if one.isprintable() else "\ufffd" for one in found)
+        )
     return found
 
 
-def _known(found: list[SiteVersion], field: str, value: str, among: Sequence[SiteVersion]) -> list[SiteVersion]:
+def _known(
+    found: list[SiteVersion], field: str, value: str, among: Sequence[SiteVersion]
+) -> list[SiteVersion]:
     if found:
         return found
-    raise SearchValidationError(f"No indexed site has the {field} {quoted(value)}. Indexed: {named(among)}.")
+    raise SearchValidationError(
+        f"No indexed site has the {field} {quoted(value)}. Indexed: {named(among)}."
+    )
 
 
 def quoted(text: str) -> str:

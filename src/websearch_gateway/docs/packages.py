@@ -15,7 +15,11 @@ from urllib.parse import quote, urldefrag, urlsplit
 from websearch_gateway.base import Fetcher, quoted_line
 from websearch_gateway.docs.crawl.scope import canonical
 from websearch_gateway.docs.models import Run, quoted
-from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchFetchError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
 from websearch_gateway.foreign_json import parse_json, reading_reply
 from websearch_gateway.models import Deadline
 
@@ -33,15 +37,31 @@ Ecosystem = Literal["pypi", "npm"]
 _TITLES: Mapping[Ecosystem, str] = {"pypi": "PyPI", "npm": "npm"}
 # https://packaging.python.org/en/latest/specifications/name-normalization/
 _PYPI_NAME = re.compile(r"[A-Z0-9](?:[A-Z0-9._-]{0,98}[A-Z0-9])?", re.IGNORECASE | re.ASCII)
-_NPM_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE | re.ASCII)
+_NPM_NAME = re.compile(
+    r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE | re.ASCII
+)
 _VERSION = re.compile(r"[A-Z0-9][A-Z0-9.+!_-]{0,60}", re.IGNORECASE | re.ASCII)
 _SEPARATORS = re.compile(r"[-_.]+")
 # In the order of preference; https://packaging.python.org/en/latest/specifications/well-known-project-urls/
-_DOCUMENTATION = ("documentation", "docs", "doc", "readthedocs", "userguide", "manual", "apidocs", "apireference")
+_DOCUMENTATION = (
+    "documentation",
+    "docs",
+    "doc",
+    "readthedocs",
+    "userguide",
+    "manual",
+    "apidocs",
+    "apireference",
+)
 _HOME = ("homepage", "home", "website")
 _CODE = ("repository", "source", "sourcecode", "github", "gitlab", "code")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
-_SHORT_HOSTS = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org", "": "github.com"}
+_SHORT_HOSTS = {
+    "github": "github.com",
+    "gitlab": "gitlab.com",
+    "bitbucket": "bitbucket.org",
+    "": "github.com",
+}
 _SHORT = re.compile(r"(?:(github|gitlab|bitbucket):)?([\w.-]+/[\w.-]+)", re.ASCII)
 _SSH = re.compile(r"(?:ssh://)?git@([\w.-]+)[:/](.+)", re.ASCII)
 _NO_PAGES = re.compile(r"https?://(?:www\.)?(?:pypi\.org|npmjs\.com|npmjs\.org)(?:/|$)")
@@ -90,9 +110,15 @@ def package_of(ecosystem: Ecosystem, name: str, version: str = "") -> Package:
         SearchValidationError: no package can have that name or version.
     """
     pattern = _PYPI_NAME if ecosystem == "pypi" else _NPM_NAME
-    if len(name) > MOST_NPM_CHARS or not pattern.fullmatch(name) or (version and not _VERSION.fullmatch(version)):
+    if (
+        len(name) > MOST_NPM_CHARS
+        or not pattern.fullmatch(name)
+        or (version and not _VERSION.fullmatch(version))
+    ):
         return _refuse(ecosystem, f"{name}@{version}" if version else name)
-    return Package(ecosystem, _SEPARATORS.sub("-", name).lower() if ecosystem == "pypi" else name, version)
+    return Package(
+        ecosystem, _SEPARATORS.sub("-", name).lower() if ecosystem == "pypi" else name, version
+    )
 
 
 def _refuse(ecosystem: Ecosystem, text: str) -> Package:
@@ -129,26 +155,42 @@ class Registries:
             SearchFetchError, SearchTimeoutError, SearchProviderParseError: the registry does not answer as it should.
         """
         title, deadline = _TITLES[package.ecosystem], Deadline.after(LOOK_UP_SECONDS)
-        wanted, place, body = f"{package.name} {package.version}".strip(), self.address(package), b""
+        wanted, place, body = (
+            f"{package.name} {package.version}".strip(),
+            self.address(package),
+            b"",
+        )
         try:
-            reply = await self.fetcher.fetch(place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES)
+            reply = await self.fetcher.fetch(
+                place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES
+            )
             body = reply.body
         except SearchFetchError as error:
             if error.details.get("status") not in (404, 405, 410):  # which say that there is none
                 raise
         try:
-            facts = await self.workers.run(described, package.ecosystem, body, package.version, deadline=deadline)
+            facts = await self.workers.run(
+                described, package.ecosystem, body, package.version, deadline=deadline
+            )
         except SearchFetchError as error:
             raise SearchProviderParseError(f"The reply of {title} cannot be read.") from error
-        instead = "Add the address of its documentation: websearch-gateway docs add URL NAME VERSION"
+        instead = (
+            "Add the address of its documentation: websearch-gateway docs add URL NAME VERSION"
+        )
         if facts["missing"]:
-            raise SearchValidationError(f"{title} has no {wanted}. Check the name and version. {instead}")
+            raise SearchValidationError(
+                f"{title} has no {wanted}. Check the name and version. {instead}"
+            )
         if (reason := facts["withdrawn"]) is not None:
             why = f" Its maintainers say: {quoted_line(reason)}" if reason else ""
-            raise SearchValidationError(f"{wanted} was withdrawn from {title}. Name another version.{why}")
+            raise SearchValidationError(
+                f"{wanted} was withdrawn from {title}. Name another version.{why}"
+            )
         if not facts["url"]:
             raise SearchValidationError(f"{title} names no documentation of {wanted}. {instead}")
-        return Documentation(facts["url"], facts["version"], REPOSITORY_PAGES if facts["is_repository"] else ())
+        return Documentation(
+            facts["url"], facts["version"], REPOSITORY_PAGES if facts["is_repository"] else ()
+        )
 
 
 def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]:
@@ -177,13 +219,21 @@ def _pypi(reply: dict[str, Any]) -> dict[str, Any]:
     codes = [labels.get(name, "") for name in _CODE]
     url, is_repository = _chosen([*named, _text(info.get("docs_url"))], homes, codes)
     withdrawn = _text(info.get("yanked_reason")) if info.get("yanked") is True else None
-    return {"version": _text(info.get("version")), "url": url, "is_repository": is_repository, "withdrawn": withdrawn}
+    return {
+        "version": _text(info.get("version")),
+        "url": url,
+        "is_repository": is_repository,
+        "withdrawn": withdrawn,
+    }
 
 
 def _npm(reply: dict[str, Any]) -> dict[str, Any]:
     code = reply.get("repository")
     table = {"url": code} if isinstance(code, str) else table_of(code)
-    repository, folder = repository_page(_text(table.get("url"))), _text(table.get("directory")).strip("/")
+    repository, folder = (
+        repository_page(_text(table.get("url"))),
+        _text(table.get("directory")).strip("/"),
+    )
     if repository and re.fullmatch(r"[\w@-][\w@.-]*(?:/[\w@-][\w@.-]*)*", folder, re.ASCII):
         repository = f"{repository}/blob/HEAD/{folder}/README.md"
     url, is_repository = _chosen([], [urldefrag(_text(reply.get("homepage"))).url], [repository])
@@ -198,7 +248,9 @@ def _chosen(named: Iterable[str], homes: Iterable[str], codes: Iterable[str]) ->
             return urldefrag(url).url, False
     for url in filter(_is_page, homes):
         own = repository_page(url)
-        if not _is_on_code_host(url) and not any(f"{page}/".startswith(f"{own}/") for page in pages):
+        if not _is_on_code_host(url) and not any(
+            f"{page}/".startswith(f"{own}/") for page in pages
+        ):
             return urldefrag(url).url, False
     pages += map(repository_page, [*named, *homes])
     page = next(filter(None, pages), "")
@@ -226,7 +278,11 @@ def _is_on_code_host(url: str) -> bool:
 
 
 def _is_page(url: str) -> bool:
-    page = canonical(url) if url.startswith(("https://", "http://")) and url.isprintable() and " " not in url else ""
+    page = (
+        canonical(url)
+        if url.startswith(("https://", "http://")) and url.isprintable() and " " not in url
+        else ""
+    )
     return bool(page) and page.isascii() and not _NO_PAGES.match(url)
 
 

@@ -36,7 +36,9 @@ Specifiers = dict[str, str]
 """The names of direct dependencies, each with what the manifest says of its version."""
 
 # https://packaging.python.org/en/latest/specifications/dependency-specifiers/#names
-_REQUIREMENT = re.compile(r"\s*([A-Z0-9][A-Z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;#]*)", re.IGNORECASE | re.ASCII)
+_REQUIREMENT = re.compile(
+    r"\s*([A-Z0-9][A-Z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;#]*)", re.IGNORECASE | re.ASCII
+)
 _SPECIFIED = re.compile(r"[<>=!~(\\]|--|$")
 """What may follow a name: anything else is a path or an address."""
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar(?:\.\w+)?|tgz)$", re.IGNORECASE)
@@ -50,7 +52,9 @@ _PINNED = re.compile(r"\(?={2,3}\s*v?([\w.+!-]+)\)?\s*")
 _NPM_ALIAS = re.compile(r"npm:(@?[^@]+)(?:@(.*))?")
 _NPM_EXACT = re.compile(r"=?v?(\d+\.\d+\.\d+[\w.+-]*)")
 # A version, a range or a tag. Anything else names a folder, a file or a repository (npm's `npm-package-arg`).
-_OF_A_REGISTRY = re.compile(r"(?!\.)[\w.+\-^~<>=|*, ]*+(?<!\.tgz)(?<!\.tar\.gz)(?<!\.tar)", re.IGNORECASE | re.ASCII)
+_OF_A_REGISTRY = re.compile(
+    r"(?!\.)[\w.+\-^~<>=|*, ]*+(?<!\.tgz)(?<!\.tar\.gz)(?<!\.tar)", re.IGNORECASE | re.ASCII
+)
 _LOCAL = re.compile(r"(?<![\w@/.-])(@?[\w./-]{1,214}+)@(?:workspace|link|portal|file):", re.ASCII)
 """A package of the project's own in a yarn.lock or bun.lock."""
 _PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(_]*).*)?")
@@ -67,7 +71,12 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
 MOST_PARENTS = 8
 """How many folders above a project are searched for that of its repository, whose settings hold for it too."""
 USER_FILES = (
-    *("~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/Library/Application Support/pip/pip.conf", "/etc/pip.conf"),
+    *(
+        "~/.pip/pip.conf",
+        "~/.config/pip/pip.conf",
+        "~/Library/Application Support/pip/pip.conf",
+        "/etc/pip.conf",
+    ),
     *("~/.config/uv/uv.toml", "/etc/uv/uv.toml", "~/.config/pdm/config.toml"),
     *("/etc/xdg/pip/pip.conf", "/etc/xdg/uv/uv.toml"),
     *("~/.npmrc", "/etc/npmrc", "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
@@ -90,13 +99,22 @@ _PROJECT_FILES = (
     *(".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", "bunfig.toml"),
 )
 # https://pip.pypa.io/en/stable/cli/pip_install/, https://docs.astral.sh/uv/reference/settings/
-_INDEX_KEYS = ("index-url", "pypi-url", "extra-index-url", "default-index", "find-links", "no-index")
+_INDEX_KEYS = (
+    "index-url",
+    "pypi-url",
+    "extra-index-url",
+    "default-index",
+    "find-links",
+    "no-index",
+)
 _INDEX_VARIABLE = re.compile(r"(?:PIP|UV|PDM|PIPENV)_\w*(?:INDEX|FIND_LINKS|PYPI)\w*")
 _PNPM_TARBALL = re.compile(r"tarball: ['\"]?([^\s,}'\"]+)")
 _PNPM_KEY = re.compile(r"""  ['"]?/?((?:@[^/\s]+/)?[^@/\s]+)[@/]""")
 _YARN_RESOLVED = re.compile(r'  resolved "([^"]+)"')
 _YARN_ARCHIVE = re.compile(r'  resolution: "?(@?[^@"]+)@npm:[^"]*?__archiveUrl=([^"&]+)')
-_BUN_RESOLVED = re.compile(r'^[ \t]*+"[^"\n]*+": \["(@?[^"@\n]++)@[^"\n]*+", "(https?://[^"\n]++)"', re.MULTILINE)
+_BUN_RESOLVED = re.compile(
+    r'^[ \t]*+"[^"\n]*+": \["(@?[^"@\n]++)@[^"\n]*+", "(https?://[^"\n]++)"', re.MULTILINE
+)
 MOST_SIBLINGS = 2_000
 """The most packages of a workspace; more may not be looked at, so nothing is asked for."""
 DEEPEST_SIBLINGS = 4
@@ -111,7 +129,11 @@ class Origins:
     """
 
     def __init__(
-        self, known: Collection[str] = (), private: str = "", public: Iterable[str] = (), elsewhere: Any = ()
+        self,
+        known: Collection[str] = (),
+        private: str = "",
+        public: Iterable[str] = (),
+        elsewhere: Any = (),
     ) -> None:
         self._known = known
         self.private = private
@@ -150,7 +172,11 @@ class Origins:
         url = url[url.find("=") + 1 :] if re.match(r"[\w-]+=", url) else url  # uv's `name=url`
         if "$" in url or not re.match(r"[\w+.-]+://", url):
             return "another index" if "$" in url or url.startswith("-") else "a folder"
-        host = re.sub(r":(?:80|443)$", "", re.split(r"[/?#]", url.partition("://")[2])[0].rpartition("@")[2].lower())
+        host = re.sub(
+            r":(?:80|443)$",
+            "",
+            re.split(r"[/?#]", url.partition("://")[2])[0].rpartition("@")[2].lower(),
+        )
         if host in self._known:
             return ""
         return host if re.fullmatch(r"[\w.:-]{1,253}", host, re.ASCII) else "another index"
@@ -191,7 +217,12 @@ def read_project(
         python, python_versions = _python(folder, pypi)
         node, node_versions = _node(folder, npm)
         is_project = any(any(folder.glob(name)) for name in MANIFESTS)
-    except (_Unusable, OSError, ValueError, RuntimeError) as error:  # also no home folder, a null character
+    except (
+        _Unusable,
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # also no home folder, a null character
         return {"direct": [], "versions": {}, "origins": {}, "problem": str(error)}
     direct = [*_rows("pypi", python, python_versions), *_rows("npm", node, node_versions)]
     if not is_project:
@@ -205,10 +236,16 @@ def read_project(
     }
 
 
-def _rows(ecosystem: Ecosystem, direct: Specifiers, versions: Versions) -> Iterator[tuple[str, str, str]]:
+def _rows(
+    ecosystem: Ecosystem, direct: Specifiers, versions: Versions
+) -> Iterator[tuple[str, str, str]]:
     for name in direct:
         try:
-            yield ecosystem, package_of(ecosystem, name, versions.get(name, "")).name, versions.get(name, "")
+            yield (
+                ecosystem,
+                package_of(ecosystem, name, versions.get(name, "")).name,
+                versions.get(name, ""),
+            )
         except SearchValidationError:  # no registry has it
             continue
 
@@ -233,7 +270,9 @@ def _parsed(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
     try:
         return table_of(parse(text)) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise _Unusable(f"{path.name} is malformed. Repair it, or name the packages yourself.") from error
+        raise _Unusable(
+            f"{path.name} is malformed. Repair it, or name the packages yourself."
+        ) from error
 
 
 def _list(value: Any) -> list[Any]:
@@ -259,7 +298,12 @@ def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: 
     kinds = _FILE_VARIABLES.get(variable.upper(), ())  # npm reads its own in any case
     path = folder / Path(value).expanduser() if kinds else folder
     for kind in kinds:
-        _read_indexes(path / kind if variable in _FOLDER_VARIABLES else path, pypi, npm, kind.rpartition("/")[2])
+        _read_indexes(
+            path / kind if variable in _FOLDER_VARIABLES else path,
+            pypi,
+            npm,
+            kind.rpartition("/")[2],
+        )
     if variable.startswith("PIP_") and not kinds:
         value = _without_added_folders(variable.removeprefix("PIP_"), value)
     if not kinds:
@@ -268,12 +312,18 @@ def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: 
 
 def _read_indexes(path: Path, pypi: Origins, npm: Origins, kind: str = "") -> None:
     """Note the indexes in a file; its name says its kind, unless `kind` does."""
-    name, shown = kind or path.name, "/".join(path.parts[-2:]) if path.parent.name in (".venv", "venv") else path.name
+    name, shown = (
+        kind or path.name,
+        "/".join(path.parts[-2:]) if path.parent.name in (".venv", "venv") else path.name,
+    )
     if name in ("pip.conf", "pip.ini"):
         _read_pip(path, pypi)
     elif name.removeprefix(".") == "bunfig.toml":
         install = table_of(_parsed(path, tomllib.loads).get("install"))
-        for scope, said in [("", install.get("registry")), *table_of(install.get("scopes")).items()]:
+        for scope, said in [
+            ("", install.get("registry")),
+            *table_of(install.get("scopes")).items(),
+        ]:
             if url := table_of(said).get("url") if isinstance(said, dict) else said:
                 _note_npm(npm, f"@{scope.lstrip('@')}" if scope else "", url, shown)
     elif name in ("pyproject.toml", "uv.toml", "pdm.toml", "config.toml", "Pipfile"):
@@ -325,7 +375,9 @@ def _yaml_registries(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
     A table in place of an address may hold any index.
     """
-    found: list[tuple[str, Any]] = [("", settings[key]) for key in ("npmRegistryServer", "registry") if key in settings]
+    found: list[tuple[str, Any]] = [
+        ("", settings[key]) for key in ("npmRegistryServer", "registry") if key in settings
+    ]
     for key, name in (("npmScopes", "npmRegistryServer"), ("registries", "")):
         table = settings.get(key)
         if table is not None and not isinstance(table, dict):
@@ -344,18 +396,24 @@ def _read_pip(path: Path, pypi: Origins) -> None:
     try:
         parser.read_string(_read(path))
     except configparser.Error as error:
-        raise _Unusable(f"{path.name} is malformed. Repair it, or name the packages yourself.") from error
+        raise _Unusable(
+            f"{path.name} is malformed. Repair it, or name the packages yourself."
+        ) from error
     for section in parser.sections():
         for key, value in parser.items(section):
             if value and key.replace("_", "-") in _INDEX_KEYS:
-                _note_pip(pypi, key.replace("_", "-"), _without_added_folders(key, value), path.name)
+                _note_pip(
+                    pypi, key.replace("_", "-"), _without_added_folders(key, value), path.name
+                )
 
 
 def _without_added_folders(key: str, value: str) -> str:
     """A setting of pip without the folders that it looks in besides its index, which it asks for every name anyway."""
     if key.lower().replace("_", "-") not in ("find-links", "extra-index-url"):
         return value
-    return " ".join(one for one in value.split() if "$" in one or re.match(r"(?!file:)[\w+.-]+://", one))
+    return " ".join(
+        one for one in value.split() if "$" in one or re.match(r"(?!file:)[\w+.-]+://", one)
+    )
 
 
 def _note_pip(pypi: Origins, key: str, value: Any, file: str) -> None:
@@ -373,10 +431,16 @@ def _read_python(manifest: Mapping[str, Any], pypi: Origins, file: str) -> None:
         for key in _INDEX_KEYS:
             if key in table:
                 _note_pip(pypi, key, table[key], file)
-    sources = [*_list(uv.get("index")), *_list(table_of(tool.get("pdm")).get("source")), *_list(manifest.get("source"))]
+    sources = [
+        *_list(uv.get("index")),
+        *_list(table_of(tool.get("pdm")).get("source")),
+        *_list(manifest.get("source")),
+    ]
     poetry = _list(table_of(tool.get("poetry")).get("source"))
     for source in map(table_of, [*sources, *poetry, manifest.get("pypi")]):
-        if source.get("url") and not (source.get("explicit") is True or source.get("priority") == "explicit"):
+        if source.get("url") and not (
+            source.get("explicit") is True or source.get("priority") == "explicit"
+        ):
             pypi.index([source["url"]], file)
     for env in table_of(table_of(tool.get("hatch")).get("envs")).values():
         for name, value in table_of(table_of(env).get("env-vars")).items():
@@ -402,7 +466,11 @@ def _requirement_indexes(files: Iterable[Path], pypi: Origins) -> None:
             if options is None:  # pip would refuse the line: it may mean any index
                 pypi.index("-i", file.name)
                 continue
-            urls = [options.index_url, *(options.extra_index_url or ()), *(options.find_links or ())]
+            urls = [
+                options.index_url,
+                *(options.extra_index_url or ()),
+                *(options.find_links or ()),
+            ]
             pypi.index([url for url in urls if url], file.name)
             if options.no_index:
                 pypi.index("--no-index", file.name)
@@ -460,7 +528,9 @@ def _pip_parser() -> optparse.OptionParser:
 LONGEST_LINE = 20_000
 """The longest line with options of pip that is read; one with fifty hashes has some 4,000 characters."""
 _NO_OPTIONS = optparse.Values(
-    dict.fromkeys(("index_url", "extra_index_url", "find_links", "no_index", "requirement", "constraint"))
+    dict.fromkeys(
+        ("index_url", "extra_index_url", "find_links", "no_index", "requirement", "constraint")
+    )
 )
 
 
@@ -490,15 +560,26 @@ def _python(folder: Path, pypi: Origins) -> tuple[Specifiers, Versions]:
     lines = [line for file in files[:MOST_REQUIREMENTS] for line in _read(file).splitlines()]
     pinned = dict(_requirement(line) for line in lines)
     if not direct:
-        named = [line for file in sorted(folder.glob("requirements*.txt")) for line in _read(file).splitlines()]
+        named = [
+            line
+            for file in sorted(folder.glob("requirements*.txt"))
+            for line in _read(file).splitlines()
+        ]
         direct = dict(_requirement(line) for line in named)
     pins = (
         (name, _PINNED.fullmatch(said.partition(",")[0].partition("\\")[0].strip()))
         for name, said in chain(direct.items(), pinned.items())
     )
-    found = {name: pin[1] for name, pin in pins if pin and "*" not in pin[1]} | dict(_locked(folder, pypi))
+    found = {name: pin[1] for name, pin in pins if pin and "*" not in pin[1]} | dict(
+        _locked(folder, pypi)
+    )
     own = table_of(manifest.get("project")).get("name")
-    without = {"", "python", _spelt(own) if isinstance(own, str) else "", *_from_elsewhere(manifest, pypi)}
+    without = {
+        "",
+        "python",
+        _spelt(own) if isinstance(own, str) else "",
+        *_from_elsewhere(manifest, pypi),
+    }
     return {name: said for name, said in direct.items() if name not in without}, found
 
 
@@ -515,20 +596,31 @@ def _declared(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for table in _poetry(manifest):
         for name, said in table.items():
             text: Any = said if isinstance(said, str) else table_of(said).get("version")
-            yield _spelt(name), f"=={text}" if isinstance(text, str) and re.match(r"\d", text) else str(text)
+            yield (
+                _spelt(name),
+                f"=={text}" if isinstance(text, str) and re.match(r"\d", text) else str(text),
+            )
 
 
 def _poetry(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     poetry = table_of(table_of(manifest.get("tool")).get("poetry"))
-    groups = (table_of(group).get("dependencies") for group in table_of(poetry.get("group")).values())
-    return [table_of(table) for table in (poetry.get("dependencies"), poetry.get("dev-dependencies"), *groups)]
+    groups = (
+        table_of(group).get("dependencies") for group in table_of(poetry.get("group")).values()
+    )
+    return [
+        table_of(table)
+        for table in (poetry.get("dependencies"), poetry.get("dev-dependencies"), *groups)
+    ]
 
 
 def _from_elsewhere(manifest: Mapping[str, Any], pypi: Origins) -> Iterator[str]:
     """The dependencies that are no packages of an index; notes those of one that the manifest names for them."""
     uv, poetry = (table_of(table_of(manifest.get("tool")).get(tool)) for tool in ("uv", "poetry"))
     named = map(table_of, [*_list(uv.get("index")), *_list(poetry.get("source"))])
-    indexes = {"pypi": "https://pypi.org/", **{str(one.get("name")).lower(): one.get("url") for one in named}}
+    indexes = {
+        "pypi": "https://pypi.org/",
+        **{str(one.get("name")).lower(): one.get("url") for one in named},
+    }
     for table in [table_of(uv.get("sources")), *_poetry(manifest)]:
         for name, said in table.items():
             sources = [table_of(one) for one in (_list(said) or [said])]
@@ -544,13 +636,22 @@ def _locked(folder: Path, pypi: Origins) -> Iterator[tuple[str, str]]:
     """The packages of the lock files with their versions. Notes where each comes from, if its file says it."""
     for lock in ("poetry.lock", "pdm.lock", "uv.lock", "pylock.toml"):
         listed = _parsed(folder / lock, tomllib.loads)
-        for package in map(table_of, [*_list(listed.get("package")), *_list(listed.get("packages"))]):
+        for package in map(
+            table_of, [*_list(listed.get("package")), *_list(listed.get("packages"))]
+        ):
             if not isinstance(name := package.get("name"), str):
                 continue
             source = table_of(package.get("source"))
-            files = [table_of(one).get("url") for key in ("files", "wheels") for one in _list(package.get(key))]
+            files = [
+                table_of(one).get("url")
+                for key in ("files", "wheels")
+                for one in _list(package.get(key))
+            ]
             index = (
-                source.get("registry") or source.get("url") or package.get("index") or next(filter(None, files), None)
+                source.get("registry")
+                or source.get("url")
+                or package.get("index")
+                or next(filter(None, files), None)
             )
             if lock == "poetry.lock" and not source:
                 index = "https://pypi.org/"  # Poetry names no other source of a package
@@ -587,14 +688,18 @@ def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
         for name, said in table_of(manifest.get(field)).items():
             text = said.strip() if isinstance(said, str) else ":"
             if text.startswith("catalog:"):
-                listed = table_of(catalogs.get(text.removeprefix("catalog:").strip() or "default")).get(name)
+                listed = table_of(
+                    catalogs.get(text.removeprefix("catalog:").strip() or "default")
+                ).get(name)
                 text = listed.strip() if isinstance(listed, str) else ":"
             alias = _NPM_ALIAS.fullmatch(text)
             wanted = (alias[2] or "") if alias else text
             if _OF_A_REGISTRY.fullmatch(wanted):
                 aliases[name] = alias[1] if alias else name
                 direct[aliases[name]] = wanted
-    found = {name: match[1] for name, said in direct.items() if (match := _NPM_EXACT.fullmatch(said))}
+    found = {
+        name: match[1] for name, said in direct.items() if (match := _NPM_EXACT.fullmatch(said))
+    }
     yarn, pnpm, bun = (_read(folder / name) for name in ("yarn.lock", "pnpm-lock.yaml", "bun.lock"))
     of_yarn, yarn_files = _yarn(yarn, direct)
     locked = {**of_yarn, **_pnpm(pnpm)}
@@ -615,10 +720,15 @@ def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
         elif not before and name:
             locked[name] = str(table_of(package).get("version", ""))
             if isinstance(url := table_of(package).get("resolved"), str) and "://" in url:
-                npm.package(str(table_of(package).get("name") or aliases.get(name, name)), url, lock_name)
+                npm.package(
+                    str(table_of(package).get("name") or aliases.get(name, name)), url, lock_name
+                )
     own.update(_LOCAL.findall(yarn), _LOCAL.findall(bun))
     direct = {name: said for name, said in direct.items() if name not in own}
-    return direct, {**found, **{aliases.get(name, name): version for name, version in locked.items() if version}}
+    return direct, {
+        **found,
+        **{aliases.get(name, name): version for name, version in locked.items() if version},
+    }
 
 
 def _catalogs(folder: Path) -> dict[str, Any]:
@@ -660,7 +770,10 @@ def _members(root: Path, pattern: str) -> Iterator[Path]:
     parts = PurePosixPath(pattern.removeprefix("./")).parts
     if pattern.startswith(("!", "/")) or ".." in parts or not parts:
         return
-    choices = [["*/" * depth for depth in range(DEEPEST_SIBLINGS)] if part == "**" else [f"{part}/"] for part in parts]
+    choices = [
+        ["*/" * depth for depth in range(DEEPEST_SIBLINGS)] if part == "**" else [f"{part}/"]
+        for part in parts
+    ]
     for chosen in islice(product(*choices), MOST_SIBLINGS):
         for file in root.glob("".join(chosen) + "package.json"):
             if "node_modules" not in file.parts:
@@ -674,7 +787,9 @@ def _pnpm(text: str) -> Versions:
     """
     found: Versions = {}
     name = ""
-    specifiers: str | None = None  # the blanks before the key of this name, as long as its block goes on
+    specifiers: str | None = (
+        None  # the blanks before the key of this name, as long as its block goes on
+    )
     for line in text.splitlines():
         if re.match(r"(?:packages|snapshots):", line):
             break
@@ -709,7 +824,10 @@ def _yarn(text: str, direct: Mapping[str, str]) -> tuple[Versions, list[tuple[st
                 if match is None or match[1] in exact:
                     continue
                 found[match[1]] = version[1]
-                if key.partition("@npm:")[2] == direct.get(match[1]) or key == f"{match[1]}@{direct.get(match[1])}":
+                if (
+                    key.partition("@npm:")[2] == direct.get(match[1])
+                    or key == f"{match[1]}@{direct.get(match[1])}"
+                ):
                     exact.add(match[1])
             keys = []
         elif (resolved := _YARN_RESOLVED.match(line)) and name:

@@ -12,7 +12,16 @@ from itertools import chain
 from math import log
 from urllib.parse import unquote
 
-from websearch_gateway.base import LINK, STOP_WORDS, fold, query_terms, split_cjk, stems, tokens, words
+from websearch_gateway.base import (
+    LINK,
+    STOP_WORDS,
+    fold,
+    query_terms,
+    split_cjk,
+    stems,
+    tokens,
+    words,
+)
 from websearch_gateway.docs.models import PageFacts, ScoredChunk, SiteVersion, SymbolMatch
 from websearch_gateway.evidence import fuse
 
@@ -28,7 +37,9 @@ _DEFINING = re.compile(
     re.IGNORECASE,
 )
 """A question for what a name means."""
-_LABEL = re.compile(r"^\s*(?:(?:fatal|error|warning|exception|panic)\w*:\s+)+(?=\S+\s+\S)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^\s*(?:(?:fatal|error|warning|exception|panic)\w*:\s+)+(?=\S+\s+\S)", re.IGNORECASE
+)
 """What comes before the text of a message: every page about errors has it."""
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
@@ -67,7 +78,9 @@ class Query:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def parse(text: str, labels: Collection[str] = (), weights: Mapping[str, float] | None = None) -> Query:
+def parse(
+    text: str, labels: Collection[str] = (), weights: Mapping[str, float] | None = None
+) -> Query:
     """Parse a query.
 
     Args:
@@ -84,15 +97,21 @@ def parse(text: str, labels: Collection[str] = (), weights: Mapping[str, float] 
     symbols.update(dict.fromkeys(match[match.lastindex or 0] for match in _CALL.finditer(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
-    content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
+    content = [word for word in words if word.lower() not in STOP_WORDS] or (
+        [] if symbols else words
+    )
     defined = _DEFINING.fullmatch(rest.strip())
     name = (defined[1] if defined else rest).strip(' "`()')
-    phrases = dict.fromkeys((*quoted, *symbols, *(part for word in content for part in split_cjk(word).split())))
+    phrases = dict.fromkeys(
+        (*quoted, *symbols, *(part for word in content for part in split_cjk(word).split()))
+    )
     return Query(
         text=rest.strip(),
         phrases=tuple(phrases),
         symbols=tuple(symbols),
-        certain=tuple(name for name in symbols if not (_BRAND.fullmatch(name) or _LANGUAGE.fullmatch(name))),
+        certain=tuple(
+            name for name in symbols if not (_BRAND.fullmatch(name) or _LANGUAGE.fullmatch(name))
+        ),
         whole=(name,) if len(name.split()) <= WHOLE_WORDS else (),
         version=version,
         is_names=bool(symbols) and not quoted and all(word in symbols for word in content),
@@ -105,7 +124,10 @@ def _version(text: str, labels: Collection[str]) -> tuple[str | None, str]:
     for match in _VERSION.finditer(text):
         for label in (match[0], match[1]):
             if label in labels and ("." in label or match[0] != label):
-                return label, f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}".strip()
+                return (
+                    label,
+                    f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}".strip(),
+                )
     return None, text
 
 
@@ -129,7 +151,9 @@ def words_of(text: str) -> list[str]:
 def spellings_near(word: str) -> list[str]:
     """The words that differ by one letter: missing, added, wrong, or two of them swapped."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    found = [a + b[1:] for a, b in parts if b] + [a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1]
+    found = [a + b[1:] for a, b in parts if b] + [
+        a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1
+    ]
     for letter in string.ascii_lowercase:
         found += [a + letter + b for a, b in parts]
         found += [a + letter + b[1:] for a, b in parts if b]
@@ -187,7 +211,12 @@ def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
     def order(version: SiteVersion) -> tuple[bool, bool, tuple[int, ...], float]:
         label = version.label.strip()
         numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])
-        return (not _UNSTABLE.search(label), label.lower() in _ROLLING, numbers, version.indexed_at or 0.0)
+        return (
+            not _UNSTABLE.search(label),
+            label.lower() in _ROLLING,
+            numbers,
+            version.indexed_at or 0.0,
+        )
 
     return sorted(versions, key=order, reverse=True)
 
@@ -200,7 +229,9 @@ _PATH = re.compile(
     r"|whats-?new)(?:[-_.]?v?\d[^/]*|\.html?)?(?:/|$)",
     re.IGNORECASE,
 )
-_TITLE = re.compile(r"\b(?:release notes|change ?log|what[’']s new|release history)\b", re.IGNORECASE)
+_TITLE = re.compile(
+    r"\b(?:release notes|change ?log|what[’']s new|release history)\b", re.IGNORECASE
+)
 _ASKED = re.compile(
     r"\b(?:releas|changed|changes|change ?log|new\b|news\b|blog|since\b|version|migrat|upgrad|deprecat|announc|remov"
     r"|v?\d+\.\d)",
@@ -229,7 +260,8 @@ def unasked_pages(query: str, facts: Mapping[int, PageFacts]) -> set[int]:
     return {
         id_
         for id_, page in facts.items()
-        if (not asks[0] and is_news(page.path, page.title)) or (not asks[1] and _SOURCE_TITLE.search(page.title))
+        if (not asks[0] and is_news(page.path, page.title))
+        or (not asks[1] and _SOURCE_TITLE.search(page.title))
     }
 
 
@@ -350,12 +382,20 @@ def rank_pages(
             * (UNASKED_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(
-                one for one in definitions if (one.page_id, one.version_id) == place and _is_sure(query, one)
+                one
+                for one in definitions
+                if (one.page_id, one.version_id) == place and _is_sure(query, one)
             ),
         )
         for place, found in chunks.items()
     ]
-    return sorted(pages, key=lambda page: (0 if page.page_id in unasked else -_names_defined(query, page), -page.score))
+    return sorted(
+        pages,
+        key=lambda page: (
+            0 if page.page_id in unasked else -_names_defined(query, page),
+            -page.score,
+        ),
+    )
 
 
 def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
@@ -366,16 +406,25 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     total = sum(weights.values()) or 1
     asked = set(words(query.text)) - STOP_WORDS
     folders = {
-        id_: fold(unquote(page.path.partition("/")[0])) if "/" in page.path else "" for id_, page in facts.items()
+        id_: fold(unquote(page.path.partition("/")[0])) if "/" in page.path else ""
+        for id_, page in facts.items()
     }
-    sites = {name: asked.intersection(_words_of_site(name)) for name in {page.site for page in facts.values()}}
+    sites = {
+        name: asked.intersection(_words_of_site(name))
+        for name in {page.site for page in facts.values()}
+    }
     named = asked.intersection(folders.values())
     subject = weights.keys() - set(chain.from_iterable(map(tokens_in, named)))
     guided = not query.symbols and bool(_QUESTION.search(query.text))
 
     def gain(page_id: int, page: PageFacts) -> float:
         folder, title = folders[page_id], titles[page_id]
-        is_guide = guided and _GUIDE.search(page.path) and (folder in asked or not named) and subject & title
+        is_guide = (
+            guided
+            and _GUIDE.search(page.path)
+            and (folder in asked or not named)
+            and subject & title
+        )
         return (
             (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & title) / total)
             * (FOLDER_GAIN if folder in asked or sites[page.site] else 1)
@@ -405,8 +454,14 @@ def _fused(
     rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
     rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
     weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
-    counted = (True, bool(near), bool(definitions))  # a page without a word of the query is never a perfect hit
-    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (RRF_K + 1)
+    counted = (
+        True,
+        bool(near),
+        bool(definitions),
+    )  # a page without a word of the query is never a perfect hit
+    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (
+        RRF_K + 1
+    )
     return fuse(rankings, RRF_K, weights), best
 
 
@@ -414,7 +469,8 @@ def is_asked_for(query: Query, match: SymbolMatch) -> bool:
     """Whether the query contains the defined name, or its last parts: `Popen.wait` for `subprocess.Popen.wait`."""
     folded = match.name.casefold()
     return any(
-        match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
+        match.name == name
+        or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
         for name in (*query.symbols, *query.whole)
     )
 
@@ -431,7 +487,11 @@ def _ends_with(name: str, ending: str) -> bool:
 
 def best_definition(query: Query, page: RankedPage) -> SymbolMatch | None:
     """The first of the definitions on a page that is surely the one of a name in the query."""
-    surely = (one for one in page.defined if any(_is_in(name, (one.name,)) for name in (*query.certain, *query.whole)))
+    surely = (
+        one
+        for one in page.defined
+        if any(_is_in(name, (one.name,)) for name in (*query.certain, *query.whole))
+    )
     return next(surely, None) or next((one for one in page.defined if one.exact), None)
 
 
@@ -441,7 +501,9 @@ def _names_defined(query: Query, page: RankedPage) -> int:
     strong = {match.name for match in page.defined if match.kind != "heading"}
     defined = {match.name for match in page.defined}
     owners = {part for name in defined for part in _JOINTS.split(name)[:-1]}
-    named = sum(_is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole))
+    named = sum(
+        _is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole)
+    )
     return named + len(owners.intersection(query.symbols))
 
 

@@ -135,10 +135,16 @@ class Ranker:
         self._index = index
         self._is_open = is_open
 
-    async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
+    async def understood(
+        self, text: str, versions: Sequence[SiteVersion]
+    ) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
-        instead, weights = await self._index.searching(lambda db: counted(text, db.count_words, most_chunks(db)))
-        return parse(replaced(text, instead), {version.label for version in versions}, weights), instead
+        instead, weights = await self._index.searching(
+            lambda db: counted(text, db.count_words, most_chunks(db))
+        )
+        return parse(
+            replaced(text, instead), {version.label for version in versions}, weights
+        ), instead
 
     async def search(
         self,
@@ -163,15 +169,21 @@ class Ranker:
         near: list[ScoredChunk] = []
         if vector is not None:
             most = CANDIDATES * _most_alike(searched)
-            near = await self._index.search_vectors(vector, [version.id for version in searched], most)
+            near = await self._index.search_vectors(
+                vector, [version.id for version in searched], most
+            )
             near = [one for one in near if one.score >= LEAST_NEARNESS * near[0].score]
         if reorder is None:
             shown = min(limit, _most_shown(max_tokens))
             return await self._index.searching(
-                lambda db: _fit(db, self._sections(db, query, near, searched, limit, shown), query, max_tokens)
+                lambda db: _fit(
+                    db, self._sections(db, query, near, searched, limit, shown), query, max_tokens
+                )
             )
         most = max(limit, MOST_RERANKED)
-        found = await self._index.searching(lambda db: self._sections(db, query, near, searched, most, most))
+        found = await self._index.searching(
+            lambda db: self._sections(db, query, near, searched, most, most)
+        )
         found = (await _reordered(reorder, query, found))[:limit]
         return await self._index.searching(lambda db: _fit(db, found, query, max_tokens))
 
@@ -191,7 +203,10 @@ class Ranker:
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
-        best = [match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0] for page in first]
+        best = [
+            match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0]
+            for page in first
+        ]
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups = self._grouped(zip(first, map(chunks.get, best), strict=True), by_id)
         terms = query_terms(query.text)
@@ -203,8 +218,12 @@ class Ranker:
             group.sort(key=lambda one: place[one[0].version_id])
             page, chunk, _ = group[0]
             fit = 0.0
-            if len(ordered) < max(shown, MOST_REORDERED):  # reading a text costs more than finding it
-                chunk, start, fit = _section_to_show(db, query, terms, page, chunk, by_id[page.version_id].name)
+            if len(ordered) < max(
+                shown, MOST_REORDERED
+            ):  # reading a text costs more than finding it
+                chunk, start, fit = _section_to_show(
+                    db, query, terms, page, chunk, by_id[page.version_id].name
+                )
                 group[0] = (page, chunk, start)
             if is_navigation(group[0][1].content):
                 last.append(group)
@@ -215,7 +234,9 @@ class Ranker:
         relevance = 1.0
         for group in [*(group for _, group in ordered), *last][:limit]:
             relevance = min(relevance, max(page.relevance for page, *_ in group))
-            found.append(_candidate(group, [by_id[page.version_id] for page, *_ in group], relevance))
+            found.append(
+                _candidate(group, [by_id[page.version_id] for page, *_ in group], relevance)
+            )
         return found
 
     def _grouped(
@@ -231,7 +252,9 @@ class Ranker:
         groups: defaultdict[tuple[str, str], list[_Shown]] = defaultdict(list)
         for page, chunk in known:
             if len(chunk.path) == depth[chunk.url.partition("#")[0]]:
-                groups[by_id[page.version_id].name, _FORMAT.sub("", chunk.path)].append((page, chunk, 0))
+                groups[by_id[page.version_id].name, _FORMAT.sub("", chunk.path)].append(
+                    (page, chunk, 0)
+                )
         return list(groups.values())
 
 
@@ -255,7 +278,10 @@ async def _reordered(reorder: Reorder, query: Query, found: list[_Candidate]) ->
     rest = [one for one in found if not one.names]
     if not rest:
         return found
-    texts = ["\n".join((o.hit.page_title, *o.hit.heading_path[-1:], without_links(o.chunk.content))) for o in rest]
+    texts = [
+        "\n".join((o.hit.page_title, *o.hit.heading_path[-1:], without_links(o.chunk.content)))
+        for o in rest
+    ]
     order = await reorder(query.text, texts)
     scores = [one.hit.relevance_score for one in found]
     return [
@@ -295,17 +321,29 @@ def _section_to_show(
     terms = [term for term in every if term not in told] or every
     ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
-        both = load_chunks(db, ids[: max(1, min(2, len(query.phrases)))])  # an operator such as `->` is no phrase
+        both = load_chunks(
+            db, ids[: max(1, min(2, len(query.phrases)))]
+        )  # an operator such as `->` is no phrase
         texts = (" ".join((*one.heading_path, one.content)) for one in both)
         counts = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
         chunk = both[counts.index(max(counts))]
-        return chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id]), inf
+        return (
+            chunk,
+            _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id]),
+            inf,
+        )
     rarity = {_STEM_END.sub("", term): query.weights.get(term, UNCOUNTED) for term in terms}
     total = sum(rarity.values()) or 1  # 0 if the words were counted in an empty index
     weights = {stem: weight / total for stem, weight in rarity.items()}
-    sections = _ranked_sections(weights, query.certain, load_with_starts(db, ids[:MOST_COMPARED], best))
-    chunk, start, held = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
-    fit = TEXT_GAIN * sum(weights[word] for word in {word for _, word in held}) + CLOSE_GAIN * _closest(held, weights)
+    sections = _ranked_sections(
+        weights, query.certain, load_with_starts(db, ids[:MOST_COMPARED], best)
+    )
+    chunk, start, held = next(
+        (one for one in sections if not is_navigation(one[0].content)), sections[0]
+    )
+    fit = TEXT_GAIN * sum(
+        weights[word] for word in {word for _, word in held}
+    ) + CLOSE_GAIN * _closest(held, weights)
     return chunk, start, fit
 
 
@@ -315,7 +353,9 @@ def _closest(held: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> f
     for place, (at, _) in enumerate(held):
         while held[first][0] < at - WITHIN:
             first += 1
-        best = max(best, sum(weights[word] for word in {word for _, word in held[first : place + 1]}))
+        best = max(
+            best, sum(weights[word] for word in {word for _, word in held[first : place + 1]})
+        )
     return best
 
 
@@ -323,8 +363,14 @@ def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | Non
     """Where the part of a chunk begins that has the anchor of a definition, or its name in the heading."""
     starts = {start: text for start, text, _ in _parts(chunk)}
     anchors = {one.anchor for one in defined if one.anchor}
-    any_name = re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(one.name) for one in defined) or '(?!)'})(?![\w-])")
-    found = (start for start, anchor in ((0, chunk.anchor), *chunk.inner) if anchor in anchors and start in starts)
+    any_name = re.compile(
+        rf"(?<![\w-])(?:{'|'.join(re.escape(one.name) for one in defined) or '(?!)'})(?![\w-])"
+    )
+    found = (
+        start
+        for start, anchor in ((0, chunk.anchor), *chunk.inner)
+        if anchor in anchors and start in starts
+    )
     named = (start for start, text in starts.items() if any_name.search(chunk.content, start, text))
     return next(chain(found, named), None)
 
@@ -347,8 +393,12 @@ def _ranked_sections(
             head = [word for at, word in inside if at < end]
             score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
             score -= MIDDLE_LOSS * (not end and chunk.ordinal > 0)
-            score += bool(named.search(text, start, end)) + PAIR_GAIN * len(pairs.intersection(pairwise(head)))
-            score += sum(weights[word] for part in ({word for _, word in inside}, set(head)) for word in part)
+            score += bool(named.search(text, start, end)) + PAIR_GAIN * len(
+                pairs.intersection(pairwise(head))
+            )
+            score += sum(
+                weights[word] for part in ({word for _, word in inside}, set(head)) for word in part
+            )
             found.append((score, chunk, start, inside))
     found.sort(key=lambda one: -one[0])
     return [(chunk, start, inside) for _, chunk, start, inside in found]
@@ -361,11 +411,15 @@ def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
     text = chunk.content
     code = [(0, 0), *code_blocks(text)]
     begins = [begin for begin, _ in code]
-    heads = {start: _DEFINITION_LEVEL for start, _ in chunk.inner if not text.startswith("|", start)}
+    heads = {
+        start: _DEFINITION_LEVEL for start, _ in chunk.inner if not text.startswith("|", start)
+    }
     if text.startswith("**"):
         heads[0] = _DEFINITION_LEVEL
     heads |= {match.start(): len(match[1]) for match in _HEADING.finditer(text)}
-    starts = [start for start in sorted(heads) if start >= code[max(0, bisect_left(begins, start) - 1)][1]]
+    starts = [
+        start for start in sorted(heads) if start >= code[max(0, bisect_left(begins, start) - 1)][1]
+    ]
     found = [] if 0 in heads else [(0, 0, starts[0] if starts else len(text))]
     for place, start in enumerate(starts):
         after = (other for other in starts[place + 1 :] if heads[other] <= heads[start])
@@ -374,14 +428,21 @@ def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
     return found
 
 
-def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
+def _fit(
+    db: Database, found: Sequence[_Candidate], query: Query, most: int
+) -> tuple[list[DocsHit], list[DocsMore]]:
     """The first results with their texts, cut where they are long, and the titles of the others."""
     count = _most_shown(most)
-    shown = [_extended(db, one, ENOUGH_TEXT if rank else ENOUGH_FIRST) for rank, one in enumerate(found[:count])]
+    shown = [
+        _extended(db, one, ENOUGH_TEXT if rank else ENOUGH_FIRST)
+        for rank, one in enumerate(found[:count])
+    ]
     long = [one for one in shown if one.names or estimate_tokens(one.hit.content) >= LEAST_TEXT]
     told = long if len(long) >= LEAST_SHOWN else shown
     rest = [_more(one.hit) for one in (*shown, *found[count:]) if one not in told]
-    overheads = [_json_tokens(one.hit.model_copy(update={"content": ""}).model_dump()) for one in told]
+    overheads = [
+        _json_tokens(one.hit.model_copy(update={"content": ""}).model_dump()) for one in told
+    ]
     wants = [_json_tokens(one.hit.content) for one in told]
     terms = query_terms(query.text)
     titles = sum(_json_tokens(one.model_dump()) for one in rest)
@@ -444,10 +505,14 @@ def _most_shown(most: int) -> int:
 
 def _most_alike(versions: Sequence[SiteVersion]) -> int:
     """The largest number of versions of one site."""
-    return min(MOST_VERSIONS, max(Counter(version.name for version in versions).values(), default=1))
+    return min(
+        MOST_VERSIONS, max(Counter(version.name for version in versions).values(), default=1)
+    )
 
 
-def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevance: float) -> _Candidate:
+def _candidate(
+    group: Sequence[_Shown], versions: Sequence[SiteVersion], relevance: float
+) -> _Candidate:
     """The first of several versions of a page, and the links to the others."""
     page, chunk, start = group[0]
     defined = [match for match in page.defined if match.chunk_id == chunk.id]
@@ -455,7 +520,9 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
     anchor = next((match.anchor for match in defined if match.anchor), "") or next(before, "")
     hit = DocsHit(
         content=chunk.content,
-        url=f"{chunk.url.partition('#')[0]}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
+        url=f"{chunk.url.partition('#')[0]}#{quote(anchor, safe=_FRAGMENT)}"
+        if anchor
+        else chunk.url,
         page_title=chunk.page_title,
         heading_path=_headings_at(chunk, start or 0),
         site_name=versions[0].name,
@@ -480,9 +547,13 @@ def _headings_at(chunk: Chunk, start: int) -> tuple[str, ...]:
         return chunk.heading_path
     title = plain(chunk.content[start : chunk.content.find("\n", start)])
     first = _HEADING.match(chunk.content)
-    is_of_first = first and plain(chunk.content.partition("\n")[0]) == "".join(chunk.heading_path[-1:])
+    is_of_first = first and plain(chunk.content.partition("\n")[0]) == "".join(
+        chunk.heading_path[-1:]
+    )
     above = (
-        chunk.heading_path[:-1] if first and is_of_first and len(heading[1]) <= len(first[1]) else chunk.heading_path
+        chunk.heading_path[:-1]
+        if first and is_of_first and len(heading[1]) <= len(first[1])
+        else chunk.heading_path
     )
     return (*above, title)
 
@@ -517,7 +588,10 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
         wants: the tokens of each whole text.
         most: the limit for the whole reply.
     """
-    least = [min(want, max(LEAST_CONTENT, int(most * FIRST_SHARE / place))) for place, want in enumerate(wants, 1)]
+    least = [
+        min(want, max(LEAST_CONTENT, int(most * FIRST_SHARE / place)))
+        for place, want in enumerate(wants, 1)
+    ]
     needs = accumulate(map(add, overheads, least))
     count = sum(need <= most for need in needs)
     left = most - sum(overheads[:count])
@@ -525,7 +599,10 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
     for place in range(count):
         weights = [1 / (later + 1) if later else FIRST_WEIGHT for later in range(place, count)]
         reserved = sum(least[place + 1 : count])
-        share = min(wants[place], max(least[place], min(int(left * weights[0] / sum(weights)), left - reserved)))
+        share = min(
+            wants[place],
+            max(least[place], min(int(left * weights[0] / sum(weights)), left - reserved)),
+        )
         shares.append(share)
         left -= share
     return shares
@@ -539,7 +616,9 @@ NOTE = "[Cut: read_docs with the section_id gives all of it.]"
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
-def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()) -> str:
+def excerpt(
+    markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()
+) -> str:
     """The text, or the run of its sentences and code around the one that has most of `terms`, with a note.
 
     It begins with the text if that has as many of them; else with the heading of that section if half of the room holds
@@ -559,7 +638,11 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
         return _cut(markdown, 0, room)
     held = _places(markdown, {_STEM_END.sub("", term) for term in terms})
     best = _best(markdown, [(block.start, block.end) for block in found], held, names)
-    if best and not names and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held):
+    if (
+        best
+        and not names
+        and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held)
+    ):
         best, held = 0, []  # what introduces a section explains the rest of it
     own = _units(markdown, found[best])
     fitting = [unit for unit in own if size(*unit) <= room]
@@ -567,22 +650,30 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
         return _cut(markdown, own[0][0], room, names)
     first = own.index(fitting[_best(markdown, fitting, held, names)])
     start, end = own[first]
-    heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
+    heading = next(
+        (block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start
+    )
     if size(heading, end) <= room // 2:
         start = heading
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
-    after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
+    after = chain(
+        own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block))
+    )
     before_last = end
     for begin, stop in after:  # text after the best sentence is more useful than text before it
         if size(start, stop) > room:
             left = most_tokens - size(start, begin)
             if left >= LEAST_CODE and _FENCE.match(markdown, begin):
-                return markdown[start:begin] + _cut(markdown, begin, left - estimate_tokens(f"\n\n{NOTE}"))
+                return markdown[start:begin] + _cut(
+                    markdown, begin, left - estimate_tokens(f"\n\n{NOTE}")
+                )
             if markdown.endswith(":", start, end):  # without the code or list that it announces
                 end = before_last
             break
         before_last, end = end, stop
-    before = (unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block)))
+    before = (
+        unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block))
+    )
     for begin, _ in before:
         if size(begin, end) > room:
             break
@@ -622,7 +713,10 @@ def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> s
         body = rest[: closing.start()] if closing else rest
         first = _line_of(body, names) if names else 0
         room -= estimate_tokens(f"{opening}\n{fence[1]}")
-        while first and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room:
+        while (
+            first
+            and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room
+        ):
             first = earlier  # the end of the code leaves room for lines before the name
         shown = _window(body, first, room).strip("\n") if room > 0 and opening else ""
         if first + len(shown) < len(body.rstrip()):  # without a part of a line
@@ -641,7 +735,9 @@ def _line_of(code: str, names: Collection[str]) -> int:
     """
     any_name = "|".join(map(re.escape, names))
     declared = rf"^[ \t]*+(?!(?:{_IN_USE})\b)(?:[\w*&:<>\[\],.@]++[ \t]++){{1,6}}?[*&]*(?:{any_name})[ \t]*[({{<:=]"
-    found = re.search(declared, code, re.MULTILINE) or re.search(rf"(?<!\w)(?:{any_name})(?!\w)", code)
+    found = re.search(declared, code, re.MULTILINE) or re.search(
+        rf"(?<!\w)(?:{any_name})(?!\w)", code
+    )
     return code.rfind("\n", 0, found.end()) + 1 if found else 0
 
 
@@ -659,11 +755,16 @@ def _window(text: str, start: int, room: int) -> str:
 
 def _units(markdown: str, block: Block) -> list[tuple[int, int]]:
     """The sentences or rows of a block; code is one unit."""
-    return [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
+    return (
+        [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
+    )
 
 
 def _best(
-    markdown: str, spans: Sequence[tuple[int, int]], held: Sequence[tuple[int, str]], names: Collection[str]
+    markdown: str,
+    spans: Sequence[tuple[int, int]],
+    held: Sequence[tuple[int, str]],
+    names: Collection[str],
 ) -> int:
     """The place of the first span with the most terms; a definition counts more than all terms."""
     starts = [start for start, _ in spans]
@@ -674,7 +775,9 @@ def _best(
             found[place].add(term)
     score = [len(terms) for terms in found]
     if names:
-        defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+        defines = re.compile(
+            rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])"
+        )
         for place, (start, end) in enumerate(spans):
             if not _FENCE.match(markdown, start):  # code assigns to names and calls them
                 score[place] += (len(held) + 1) * any(

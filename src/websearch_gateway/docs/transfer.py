@@ -119,7 +119,9 @@ class _Page(_Line):
     title: str
     markdown: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
     chunks: Annotated[tuple[_Chunk | _OldChunk, ...], Field(max_length=MOST_CHUNKS)]
-    symbols: Annotated[tuple[tuple[str, SymbolKind, str, _Place], ...], Field(max_length=MOST_SYMBOLS)]
+    symbols: Annotated[
+        tuple[tuple[str, SymbolKind, str, _Place], ...], Field(max_length=MOST_SYMBOLS)
+    ]
     links: Annotated[tuple[str, ...], Field(max_length=MOST_LINKS)]
     etag: str | None
     last_modified: str | None
@@ -188,23 +190,35 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
                 raise
             return await library.store.version(version.id) or version
     except (OSError, EOFError, zlib.error) as error:
-        raise SearchValidationError(f"{path} cannot be read as an export ({type(error).__name__}).") from error
+        raise SearchValidationError(
+            f"{path} cannot be read as an export ({type(error).__name__})."
+        ) from error
     except ValueError as error:  # pydantic's ValidationError too
-        raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
+        raise SearchValidationError(
+            f"{path} is not an export of a site, or it is damaged."
+        ) from error
 
 
-async def _put_all(library: DocsLibrary, version: SiteVersion, file: gzip.GzipFile, checks: _Checks) -> None:
-    await library.store.set_status(version.id, "failed", INTERRUPTED)  # a failed version is not crawled
+async def _put_all(
+    library: DocsLibrary, version: SiteVersion, file: gzip.GzipFile, checks: _Checks
+) -> None:
+    await library.store.set_status(
+        version.id, "failed", INTERRUPTED
+    )  # a failed version is not crawled
     writes: deque[asyncio.Task[None]] = deque()
     try:
         while batch := await asyncio.to_thread(_batch, file, checks):
-            writes.append(asyncio.create_task(library.store.put_pages(version.id, list(filter(None, batch)))))
+            writes.append(
+                asyncio.create_task(library.store.put_pages(version.id, list(filter(None, batch))))
+            )
             if len(writes) == AT_ONCE:
                 await writes.popleft()
         await asyncio.gather(*writes)
     finally:
         await asyncio.gather(*writes, return_exceptions=True)
-    left_out = f"{checks.left_out} pages of the file are outside the site, or not as a crawl writes them."
+    left_out = (
+        f"{checks.left_out} pages of the file are outside the site, or not as a crawl writes them."
+    )
     await library.store.set_status(version.id, "completed", left_out if checks.left_out else "")
 
 
@@ -212,10 +226,16 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
     name, label = checked_name(head.name, "name"), checked_name(head.version, "version")
     for known in await library.store.versions():
         if (known.name, known.label) == (name, label) and known.page_count and known.indexed_at:
-            raise SearchValidationError(f"{known.name} {known.label} is indexed already. Delete it first.")
+            raise SearchValidationError(
+                f"{known.name} {known.label} is indexed already. Delete it first."
+            )
     if head.url.startswith(("file:", IMPORTED)):
         url = f"{IMPORTED}{quote(name, safe='')}/{quote(label, safe='')}/"
-    elif head.url.startswith(("https://", "http://")) and canonical(head.url) and head.url.isprintable():
+    elif (
+        head.url.startswith(("https://", "http://"))
+        and canonical(head.url)
+        and head.url.isprintable()
+    ):
         url = head.url
     else:
         raise SearchValidationError("The export has no usable address for its site.")
@@ -229,7 +249,9 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
 def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
     for page in pages:
         line = _line(page)
-        file.write((line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None))) + b"\n")
+        file.write(
+            (line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None))) + b"\n"
+        )
 
 
 def _line(page: StoredPage) -> bytes:
@@ -239,7 +261,10 @@ def _line(page: StoredPage) -> bytes:
         "url": draft.url,
         "title": draft.title,
         "markdown": draft.markdown,
-        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in draft.chunks],
+        "chunks": [
+            (c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner)
+            for c in draft.chunks
+        ],
         "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in draft.symbols],
         "links": page.links,
         "etag": draft.etag,
@@ -263,7 +288,9 @@ def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
     while len(found) < BATCH and size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
         size += len(line)
         frame = len(line)
-        for count, string in enumerate(_STRING.finditer(line)):  # before all of its parts are in memory
+        for count, string in enumerate(
+            _STRING.finditer(line)
+        ):  # before all of its parts are in memory
             frame -= string.end() - string.start()
             if count == MOST_STRINGS:
                 raise ValueError("no page has so many strings")
@@ -314,7 +341,9 @@ class _Checks:
             symbols=tuple(
                 Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
                 for name, kind, anchor, ordinal in page.symbols
-                if 0 < len(name) <= LONGEST_NAME and name.isprintable() and ordinal < len(page.chunks)
+                if 0 < len(name) <= LONGEST_NAME
+                and name.isprintable()
+                and ordinal < len(page.chunks)
             ),
             etag=sendable(page.etag),
             last_modified=sendable(page.last_modified),
@@ -325,7 +354,9 @@ class _Checks:
         if not all(_is_clean(chunk, page.markdown, draft.url) for chunk in draft.chunks):
             self.left_out += 1
             return None
-        return StoredPage(address, draft, self._in_scope(page.links), min(page.fetched_at, time.time()), vectors)
+        return StoredPage(
+            address, draft, self._in_scope(page.links), min(page.fetched_at, time.time()), vectors
+        )
 
     def _address(self, url: str) -> str:
         """The canonical address of a page of the site, in the new folder if it was a file; "" if it is not one."""
@@ -365,7 +396,10 @@ def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
         headings.isprintable()
         and strip_invisible_characters(headings)[0] == headings
         and all(len(heading) <= MAX_TITLE for heading in chunk.heading_path)
-        and all(_ANCHOR.fullmatch(anchor) for anchor in filter(None, (chunk.anchor, *(one for _, one in chunk.inner))))
+        and all(
+            _ANCHOR.fullmatch(anchor)
+            for anchor in filter(None, (chunk.anchor, *(one for _, one in chunk.inner)))
+        )
         and without_live_parts(content, url)[0] == content
     )
 

@@ -44,7 +44,16 @@ ABSENT: Final = _Absent.ABSENT
 ABSENT_WORDS = frozenset({"", "null", "none", "undefined"})
 """What JSON, Python and JavaScript print for a value that is not there."""
 
-SWITCHES = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False, "on": True, "off": False}
+SWITCHES = {
+    "true": True,
+    "false": False,
+    "1": True,
+    "0": False,
+    "yes": True,
+    "no": False,
+    "on": True,
+    "off": False,
+}
 
 LONGEST_TEXT = 10_000
 """Characters of one text among the arguments: more than the longest address."""
@@ -66,7 +75,9 @@ MOST_NAMES = 50
 """A call with more names is refused as it stands."""
 
 SYNONYMS: tuple[frozenset[str], ...] = (
-    frozenset({"maxresults", "numresults", "resultsperquery", "limit", "count", "num", "n", "topk", "k"}),
+    frozenset(
+        {"maxresults", "numresults", "resultsperquery", "limit", "count", "num", "n", "topk", "k"}
+    ),
     frozenset({"query", "queries", "q", "question", "searchquery", "searchterm"}),
     frozenset({"url", "link", "uri", "href"}),
     frozenset({"urls", "links"}),
@@ -139,7 +150,10 @@ def kind_of(annotation: Any, *, is_optional: bool, most_items: int | None = None
 @functools.cache
 def kinds_of(model: type[BaseModel]) -> Mapping[str, Kind]:
     """The kind of each argument of a model, by its name on the wire."""
-    return {_wire_name(name, declared): _declared_kind(declared) for name, declared in model.model_fields.items()}
+    return {
+        _wire_name(name, declared): _declared_kind(declared)
+        for name, declared in model.model_fields.items()
+    }
 
 
 class Stays:
@@ -289,7 +303,11 @@ class Understood:
 
 
 def understood(
-    model: type[BaseModel], given: Mapping[str, Any], place: str = "", *, is_destructive: bool = False
+    model: type[BaseModel],
+    given: Mapping[str, Any],
+    place: str = "",
+    *,
+    is_destructive: bool = False,
 ) -> Understood:
     """The arguments that a call gives for the model.
 
@@ -352,7 +370,9 @@ def text_fault(value: Any, most_items: int | None) -> str | None:
     if any(isinstance(text, str) and len(text) > LONGEST_TEXT for text in texts):
         return f"At most {LONGEST_TEXT} characters are allowed"
     if any(isinstance(text, str) and _HALVES.search(text) for text in texts):
-        return "It holds half of a character (of an emoji, for example): cut texts between characters"
+        return (
+            "It holds half of a character (of an emoji, for example): cut texts between characters"
+        )
     return None
 
 

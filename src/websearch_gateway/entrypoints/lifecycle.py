@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway import __version__
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchProviderError, frames
+from websearch_gateway.errors import (
+    SearchError,
+    SearchNotConfiguredError,
+    SearchProviderError,
+    frames,
+)
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.telemetry import flush_logs
@@ -125,7 +130,11 @@ class LazyGateway:
             await asyncio.sleep(READING_AFTER_SECONDS)
             await gateway.warm_up_reading()
         except SearchError as error:
-            _log.warning("The gateway is not ready, and the next call will fail: %s: %s", error.code, error.message)
+            _log.warning(
+                "The gateway is not ready, and the next call will fail: %s: %s",
+                error.code,
+                error.message,
+            )
             return
         if self._owns_process:
             _settle()
@@ -234,7 +243,9 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
         ) from None
     ours = {"service.name": "websearch-gateway", "service.version": __version__}
     resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # it would wait for half a minute
+    provider = TracerProvider(
+        resource=resource, shutdown_on_exit=False
+    )  # it would wait for half a minute
     base = endpoint.rstrip("/")
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces")))
     trace.set_tracer_provider(provider)

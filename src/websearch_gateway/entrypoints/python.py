@@ -103,9 +103,13 @@ class Gateway:
         Raises:
             SearchError: `code`, `message` and `retry_after` say what is wrong and when to try again.
         """
-        return await self._gateway.search(_made(SearchRequest, query=query, **options), DIRECT, progress)
+        return await self._gateway.search(
+            _made(SearchRequest, query=query, **options), DIRECT, progress
+        )
 
-    async def check_claims(self, claims: Sequence[str | Claim], *, progress: Progress = no_progress) -> CheckedClaims:
+    async def check_claims(
+        self, claims: Sequence[str | Claim], *, progress: Progress = no_progress
+    ) -> CheckedClaims:
         """What pages say of each sentence: those of a `Claim`, else those that a search finds.
 
         Raises `SearchError`.
@@ -120,7 +124,9 @@ class Gateway:
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
     ) -> WebSearchResponse:
         """Find pages and read them. Raises `SearchError`."""
-        return await self._gateway.web_search(_made(WebSearchRequest, query=query, **options), DIRECT, progress)
+        return await self._gateway.web_search(
+            _made(WebSearchRequest, query=query, **options), DIRECT, progress
+        )
 
     async def news(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
@@ -143,9 +149,13 @@ class Gateway:
 
     async def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
         """A window of a page's Markdown. Raises `SearchError` when the page cannot be read."""
-        return await self._gateway.reading.content(_made(ContentRequest, url=url, **options), DIRECT)
+        return await self._gateway.reading.content(
+            _made(ContentRequest, url=url, **options), DIRECT
+        )
 
-    async def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
+    async def passages(
+        self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]
+    ) -> PagePassages:
         """The passages of a page that answer one question or several. Raises `SearchError`."""
         request = _made(PassagesRequest, url=url, queries=_listed(queries), **options)
         return await self._gateway.reading.passages(request, DIRECT)
@@ -155,7 +165,11 @@ class Gateway:
         return await self._gateway.search_docs(query, **_made(DocsOptions, **options))
 
     async def read_docs(
-        self, *, section_id: str | None = None, url: str | None = None, **options: Unpack[ReadDocsOptions]
+        self,
+        *,
+        section_id: str | None = None,
+        url: str | None = None,
+        **options: Unpack[ReadDocsOptions],
     ) -> DocsReadResponse:
         """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
         from websearch_gateway.docs import read_docs
@@ -200,7 +214,9 @@ _hints = functools.cache(get_type_hints)  # working them out takes most of a mil
 def _invalid(name: str, demand: str, value: object) -> SearchError:
     from websearch_gateway.pipeline.argument_values import invalid
 
-    return invalid(name, f"{demand}, not a generator" if isinstance(value, Iterator) else demand, demand)
+    return invalid(
+        name, f"{demand}, not a generator" if isinstance(value, Iterator) else demand, demand
+    )
 
 
 def _fits(value: object, hint: Any) -> bool:
@@ -259,7 +275,9 @@ class SyncGateway:
     def __enter__(self) -> Self:
         """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="websearch-gateway", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="websearch-gateway", daemon=True
+        )
         self._thread.start()
         try:
             self._wait(self._gateway.__aenter__())
@@ -421,11 +439,15 @@ def _show_options(method: Callable[..., object], options: type) -> None:
     """List the options of a method one by one in its signature, for `help()` and editors, in place of `**options`."""
     signature = inspect.signature(method)
     parameters = [
-        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
     for name, annotation in options.__annotations__.items():
         kind = annotation.__forward_arg__
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind))
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+        )
     vars(method)["__signature__"] = signature.replace(parameters=parameters)
 
 

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
-    from websearch_gateway.evidence.chunks import MAX_TITLE, PDF, Piece, at_page, chunk, page_of, pieces, window
+    from websearch_gateway.evidence.chunks import (
+        MAX_TITLE,
+        PDF,
+        Piece,
+        at_page,
+        chunk,
+        page_of,
+        pieces,
+        window,
+    )
     from websearch_gateway.evidence.citations import (
         Cited,
         by_page,

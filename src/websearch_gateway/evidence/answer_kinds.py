@@ -162,7 +162,8 @@ def asked_for(query: str, language: str) -> Kind | None:
         return None
     asking, given = _patterns(language)
     found = min(
-        ((one.start(), name) for name, pattern in asking.items() if (one := pattern.search(query))), default=None
+        ((one.start(), name) for name, pattern in asking.items() if (one := pattern.search(query))),
+        default=None,
     )
     if found is None or found[1] == _OTHER:
         return None
@@ -180,5 +181,7 @@ def _patterns(language: str) -> tuple[dict[str, re.Pattern[str]], dict[str, re.P
     given = (rf"{_DATE}|{edge}(?:{dates}){end}", rf"{_NUMBER}|{edge}(?:{numbers}){end}")
     return (
         dict(zip(("date", "number", _OTHER), asking, strict=True)),
-        dict(zip(("date", "number"), (re.compile(one, re.IGNORECASE) for one in given), strict=True)),
+        dict(
+            zip(("date", "number"), (re.compile(one, re.IGNORECASE) for one in given), strict=True)
+        ),
     )

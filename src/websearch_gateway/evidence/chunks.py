@@ -80,7 +80,9 @@ def page_of(markdown: str, words: str) -> int | None:
     wanted = " ".join(words.split())
     _, *pages = _PAGE_MARK.split(markdown)
     texts = zip(pages[::2], pages[1::2], strict=True)
-    return next((int(number) for number, text in texts if wanted in " ".join(plain(text).split())), None)
+    return next(
+        (int(number) for number, text in texts if wanted in " ".join(plain(text).split())), None
+    )
 
 
 def at_page(url: str, page: int | None) -> str:
@@ -117,7 +119,9 @@ def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]
     for group in islice(_groups(markdown, pieces(markdown, room), room), most):
         start = _overlap(markdown, before, group[0], room) if before else group[0].start
         own = _passage(markdown, group, group[0].start)
-        found.append((own if start == group[0].start else _passage(markdown, group, start), own.text))
+        found.append(
+            (own if start == group[0].start else _passage(markdown, group, start), own.text)
+        )
         before = group
     return found
 
@@ -154,9 +158,13 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
     filled = 0
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
-        needs_text = bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
+        needs_text = (
+            bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
+        )
         is_same = bool(group) and piece.path == group[-1].path and piece.page == group[-1].page
-        is_open = needs_text or (is_same and filled + length <= size and not (piece.before or group[-1].after))
+        is_open = needs_text or (
+            is_same and filled + length <= size and not (piece.before or group[-1].after)
+        )
         if group and not is_open:
             yield group
             group, filled = [], 0
@@ -172,7 +180,9 @@ def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> It
     Args:
         found: the blocks of `markdown`, if the caller has them.
     """
-    for place, piece in enumerate(_pieces(markdown, size, blocks(markdown) if found is None else found)):
+    for place, piece in enumerate(
+        _pieces(markdown, size, blocks(markdown) if found is None else found)
+    ):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
                 yield Piece(start, end, piece.path, page=piece.page)
@@ -189,7 +199,9 @@ def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
             titles = tuple(title for _, title in path if title)
-        elif block.kind == "paragraph" and (mark := _PAGE_MARK.fullmatch(markdown, block.start, block.end)):
+        elif block.kind == "paragraph" and (
+            mark := _PAGE_MARK.fullmatch(markdown, block.start, block.end)
+        ):
             page = int(mark[1])
             yield Piece(block.start, block.end, titles, is_heading=True, page=page)
             continue
@@ -213,7 +225,9 @@ def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Ite
     """A code block or table in parts of about `size` tokens."""
     lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
     above, below = _frame([markdown[start:end] for start, end in lines[:2]])
-    if estimate_tokens(above) > size:  # repeating it before every part could make more text than the page has
+    if (
+        estimate_tokens(above) > size
+    ):  # repeating it before every part could make more text than the page has
         above = f"{below}\n" if below else ""
     if len(below) > LONGEST_FENCE:
         above = below = ""
@@ -235,7 +249,9 @@ def _frame(lines: list[str]) -> tuple[str, str]:
     """The text before and after each part of a split block, by its first lines: fences or a table header."""
     if fence := _FENCE.match(lines[0]):
         return f"{lines[0]}\n", fence[1]
-    return (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
+    return (
+        (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
+    )
 
 
 def _runs(markdown: str, lines: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:

@@ -98,7 +98,9 @@ def by_page(spans: Iterable[Span]) -> list[list[Span]]:
     pages: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
         pages.setdefault(page_key(span.url), []).append(span)
-    titles = {page: next((span.title for span in some if span.title), "") for page, some in pages.items()}
+    titles = {
+        page: next((span.title for span in some if span.title), "") for page, some in pages.items()
+    }
     return [[replace(span, title=titles[page]) for span in some] for page, some in pages.items()]
 
 
@@ -121,7 +123,9 @@ class _PageLinks:
     def __init__(self, links: Iterable[Link]) -> None:
         self._links = sorted(links, key=lambda link: link.bare)
         self._starts = [link.bare[0] for link in self._links]
-        self.citable = {place for link in self._links for place in (link.bare, link.whole, *link.parts)}
+        self.citable = {
+            place for link in self._links for place in (link.bare, link.whole, *link.parts)
+        }
 
     def within(self, start: int, end: int) -> bool:
         """Whether one of them lies in the range."""
@@ -131,7 +135,9 @@ class _PageLinks:
     def nearest(self, start: int, end: int) -> Link:
         """The link nearest to the range: the last before its start, or the first from there on."""
         first = bisect_left(self._starts, start)
-        return min(self._links[max(first - 1, 0) : first + 1], key=lambda link: link.distance(start, end))
+        return min(
+            self._links[max(first - 1, 0) : first + 1], key=lambda link: link.distance(start, end)
+        )
 
 
 class _Layout:
@@ -141,7 +147,9 @@ class _Layout:
         self.text = text
         found = links(text)
         self.links = {page: _PageLinks(links) for page, links in found.items()}
-        self._ordered = sorted((link.bare[0], page) for page, some in found.items() for link in some)
+        self._ordered = sorted(
+            (link.bare[0], page) for page, some in found.items() for link in some
+        )
         self.is_linked = any(page_key(span.url) in self.links for span in spans)
 
     @cached_property
@@ -150,13 +158,18 @@ class _Layout:
 
     @cached_property
     def sentence_edges(self) -> tuple[frozenset[int], frozenset[int]]:
-        return frozenset(start for start, _ in self.sentences), frozenset(end for _, end in self.sentences)
+        return frozenset(start for start, _ in self.sentences), frozenset(
+            end for _, end in self.sentences
+        )
 
     def verified(self, spans: Iterable[Span]) -> int:
         """The number of spans that are valid unchanged; a span on a raw marker counts as valid."""
         return sum(
             0 <= span.start < span.end <= len(self.text)
-            and (self.place(span) == self._trimmed(span) or bool(_MARKERS.fullmatch(self.text, span.start, span.end)))
+            and (
+                self.place(span) == self._trimmed(span)
+                or bool(_MARKERS.fullmatch(self.text, span.start, span.end))
+            )
             for span in spans
         )
 
@@ -179,10 +192,14 @@ class _Layout:
         names = _names(span)
         searched = min(end, start + LONGEST_CLAIM)
         is_whole = self._is_words(start, end)
-        if is_whole and (not self.is_linked or (names and names.search(self.text, start, searched))):
+        if is_whole and (
+            not self.is_linked or (names and names.search(self.text, start, searched))
+        ):
             return start, end
         named = names.finditer(self.text, max(0, start - NEAR), searched + NEAR) if names else ()
-        nearest = min((match.span() for match in named), key=lambda place: abs(place[0] - start), default=None)
+        nearest = min(
+            (match.span() for match in named), key=lambda place: abs(place[0] - start), default=None
+        )
         return nearest or self._widened(start, end)
 
     def _trimmed(self, span: Span) -> Range:
@@ -191,13 +208,23 @@ class _Layout:
         end = min(max(span.end, start), len(self.text))
         piece = self.text[start:end]
         bare = piece.strip()
-        return (start + piece.index(bare), start + piece.index(bare) + len(bare)) if bare else (end, end)
+        return (
+            (start + piece.index(bare), start + piece.index(bare) + len(bare))
+            if bare
+            else (end, end)
+        )
 
     def _is_claim(self, start: int, end: int, links: _PageLinks) -> bool:
         """Whether the range consists of whole words with links to this page and to no other."""
-        if not links.within(start, end) or end - start > LONGEST_CLAIM or self.text[start] in _NO_START:
+        if (
+            not links.within(start, end)
+            or end - start > LONGEST_CLAIM
+            or self.text[start] in _NO_START
+        ):
             return False
-        within = self._ordered[bisect_left(self._ordered, (start, "")) : bisect_left(self._ordered, (end, ""))]
+        within = self._ordered[
+            bisect_left(self._ordered, (start, "")) : bisect_left(self._ordered, (end, ""))
+        ]
         is_one_page = len({page for _, page in within}) == 1
         return is_one_page and self._is_words(start, end) and _is_balanced(self.text[start:end])
 
@@ -209,7 +236,11 @@ class _Layout:
         if not 0 < offset < len(self.text):
             return False
         before, after = self.text[offset - 1], self.text[offset]
-        return _joins(after) or before == "\u200d" or ((before.isalnum() or _joins(before)) and after.isalnum())
+        return (
+            _joins(after)
+            or before == "\u200d"
+            or ((before.isalnum() or _joins(before)) and after.isalnum())
+        )
 
     def _widened(self, start: int, end: int) -> Range | None:
         """The claim grown to whole words, for answers without any links."""
@@ -218,8 +249,13 @@ class _Layout:
         if start == end:
             before = bisect_left(self.sentences, (start, 0))
             start, end = self.sentences[before - 1] if before else (start, end)
-        first = next((at for at in range(start, max(start - NEAR, -1), -1) if not self._cuts(at)), None)
-        last = next((at for at in range(end, min(end + NEAR, len(self.text)) + 1) if not self._cuts(at)), None)
+        first = next(
+            (at for at in range(start, max(start - NEAR, -1), -1) if not self._cuts(at)), None
+        )
+        last = next(
+            (at for at in range(end, min(end + NEAR, len(self.text)) + 1) if not self._cuts(at)),
+            None,
+        )
         if first is None or last is None or not _has_words(self.text[first:last]):
             return None
         return first, last
@@ -231,7 +267,9 @@ def links(text: str) -> dict[str, list[Link]]:
     taken: list[Range] = []
     for match in LINK.finditer(text):
         parts = (match.span(1), match.span(2))
-        links[page_key(match[2])].append(Link(match.span(), _with_brackets(text, *match.span()), parts))
+        links[page_key(match[2])].append(
+            Link(match.span(), _with_brackets(text, *match.span()), parts)
+        )
         taken.append(match.span())
     inside = iter([*taken, (len(text), len(text))])
     current = next(inside)
@@ -239,7 +277,9 @@ def links(text: str) -> dict[str, list[Link]]:
         while current[1] <= start and current[0] < len(text):
             current = next(inside)
         if not current[0] <= start < current[1]:
-            links[page_key(text[start:end])].append(Link((start, end), _with_brackets(text, start, end)))
+            links[page_key(text[start:end])].append(
+                Link((start, end), _with_brackets(text, start, end))
+            )
     return links
 
 
@@ -251,7 +291,9 @@ def _with_brackets(text: str, start: int, end: int) -> Range:
 def _names(span: Span) -> re.Pattern[str] | None:
     """A pattern that finds the host or the title of a source as plain words."""
     known = (host(span.url), " ".join(span.title.split()))
-    names = [re.escape(name) for name in known if 3 < len(name) <= LONGEST_NAME and _has_words(name)]
+    names = [
+        re.escape(name) for name in known if 3 < len(name) <= LONGEST_NAME and _has_words(name)
+    ]
     return re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", re.IGNORECASE) if names else None
 
 
@@ -372,7 +414,9 @@ def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
     return [_snippet(text, sentences, ends, start, end) for start, end in places]
 
 
-def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int], start: int, end: int) -> str:
+def _snippet(
+    text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int], start: int, end: int
+) -> str:
     end = min(end, start + MAX_AROUND)
     first = bisect_right(ends, start)
     last = bisect_left(sentences, (max(end, start + 1), 0)) - 1
@@ -381,7 +425,9 @@ def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int
     stop = min(sentences[last][1], end + MAX_AROUND)
     least = max(0, first - MAX_SENTENCES_BEFORE)
     words = _words(text, begin := max(sentences[first][0], start - MAX_AROUND), stop)
-    while first > least and (not words or (_is_aside(words) and "\n" not in text[sentences[first - 1][1] : start])):
+    while first > least and (
+        not words or (_is_aside(words) and "\n" not in text[sentences[first - 1][1] : start])
+    ):
         first -= 1
         words = _words(text, begin := max(sentences[first][0], start - MAX_AROUND), stop)
     return _shortened(words, _words(text, begin, end))
@@ -389,7 +435,11 @@ def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int
 
 def _is_aside(words: str) -> bool:
     """Whether the words are, or end with, a remark in brackets that belongs to the sentence before."""
-    return words[0] in "(（" or words.count(")") > words.count("(") or words.count("）") > words.count("（")
+    return (
+        words[0] in "(（"
+        or words.count(")") > words.count("(")
+        or words.count("）") > words.count("（")
+    )
 
 
 def _words(text: str, start: int, end: int) -> str:
@@ -435,7 +485,9 @@ class _Sign:
     link: Link | None = None
 
 
-def with_marks(text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ()) -> tuple[str, list[Cited]]:
+def with_marks(
+    text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ()
+) -> tuple[str, list[Cited]]:
     """The text in which every citation is visible, and the places in it.
 
     A mark gets the number of its page, and a claim without mark or link gets one behind it. Marks of `dropped` places,
@@ -450,7 +502,13 @@ def with_marks(text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ())
         elif sign.link is None:
             marks[sign.start, sign.end][f"[{place.number}]"] = None
     edits = [
-        (start, end, (layout.blank_before(start) if start == end else "") + "".join(numbers) + layout.blank_after(end))
+        (
+            start,
+            end,
+            (layout.blank_before(start) if start == end else "")
+            + "".join(numbers)
+            + layout.blank_after(end),
+        )
         for (start, end), numbers in marks.items()
     ]
     for place in dropped:
@@ -458,7 +516,9 @@ def with_marks(text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ())
         if sign and sign.link is None and (sign.start, sign.end) not in marks:
             edits.append((sign.start - text.endswith((" ", "\t"), 0, sign.start), sign.end, ""))
     written, move = rewritten(text, edits)
-    return written, [replace(place, start=move(place.start), end=move(place.end, at_end=True)) for place in cited]
+    return written, [
+        replace(place, start=move(place.start), end=move(place.end, at_end=True)) for place in cited
+    ]
 
 
 def numbered(text: str, cited: Sequence[Cited]) -> str:
@@ -475,7 +535,9 @@ def numbered(text: str, cited: Sequence[Cited]) -> str:
 def linked(text: str, cited: Sequence[Cited]) -> tuple[str, list[Cited]]:
     """A text of `with_marks` with links such as `([host](url))` in place of marks; and their places, in order."""
     layout = _Signs(text)
-    signs = {(sign.start, sign.end): (place, sign) for place in cited if (sign := layout.sign(place))}
+    signs = {
+        (sign.start, sign.end): (place, sign) for place in cited if (sign := layout.sign(place))
+    }
     edits = [
         (start, end, f"{layout.blank_before(start)}([{host(place.url)}]({_target(place.url)}))")
         for (start, end), (place, sign) in signs.items()
@@ -495,24 +557,33 @@ class _Signs:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._links = {page: sorted(some, key=lambda link: link.whole) for page, some in links(text).items()}
+        self._links = {
+            page: sorted(some, key=lambda link: link.whole) for page, some in links(text).items()
+        }
         code = list(code_pieces(text))
         self._blocks = {end for start, end in code if "\n" in text[start:end]}
         marks = (mark.span() for mark in REFERENCE.finditer(text))
-        self._solid = sorted([*code, *marks, *(link.whole for some in self._links.values() for link in some)])
+        self._solid = sorted(
+            [*code, *marks, *(link.whole for some in self._links.values() for link in some)]
+        )
         self._starts = [start for start, _ in self._solid]
 
     def sign(self, place: Cited) -> _Sign | None:
         """What shows the citation in a text of `with_marks`."""
         mark = f"[{place.number}]"
-        if (sign := self.mark_or_link(place)) and (sign.link or mark in self._text[sign.start : sign.end]):
+        if (sign := self.mark_or_link(place)) and (
+            sign.link or mark in self._text[sign.start : sign.end]
+        ):
             return sign
         start = self._text.find(mark, place.start)
         return _Sign(start, start + len(mark)) if start >= 0 else None
 
     def mark_or_link(self, place: Cited) -> _Sign | None:
         """The mark or link that the engine wrote; None if the place is a bare claim."""
-        if REFERENCE.fullmatch(self._text, place.start, place.end) and self._text[place.end : place.end + 1] != "(":
+        if (
+            REFERENCE.fullmatch(self._text, place.start, place.end)
+            and self._text[place.end : place.end + 1] != "("
+        ):
             return _Sign(place.start, place.end)
         some = self._links.get(page_key(place.url), [])
         first = bisect_left(some, place.start + 1, key=lambda link: link.whole[1])
@@ -548,5 +619,8 @@ def _label(text: str, link: Link) -> str:
         return ""
     label = text[slice(*link.parts[0])].strip()
     address = text[slice(*link.parts[1])]
-    is_name = label.lower().removeprefix("www.").rstrip("/") in (host(address), address.lower()) or not label
+    is_name = (
+        label.lower().removeprefix("www.").rstrip("/") in (host(address), address.lower())
+        or not label
+    )
     return "" if is_name or "://" in label else f"{label} "

@@ -14,13 +14,31 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from websearch_gateway.base import MARKS, MONTHS, STOP_WORDS, UNSPACED, fold, month_named, stems, word_set, words
+from websearch_gateway.base import (
+    MARKS,
+    MONTHS,
+    STOP_WORDS,
+    UNSPACED,
+    fold,
+    month_named,
+    stems,
+    word_set,
+    words,
+)
 
 _CARDINALS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 _FIRST = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
 fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
-_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_TENS = {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+}
 _SMALL = {word: number for number, word in enumerate(_CARDINALS.split())} | _TENS
 _LARGE = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS = {
@@ -37,7 +55,9 @@ _ROMAN: Mapping[str, str] = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
     "xiii": "13", "xiv": "14", "xvi": "16",
 }  # fmt: skip
-_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
+_COUNTED_NOUNS = frozenset(
+    {"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"}
+)
 _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 _UNIT_SPELLINGS = """\
 km kilometer kilometers kilometre kilometres kms, meter meters metre metres,
@@ -63,7 +83,13 @@ _AFTER_A_NUMBER: Mapping[str, str] = {
     "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
     "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch", "mi": "mile",
 }  # fmt: skip
-_SHORT_LARGE = {"k": "thousand", "mn": "million", "mio": "million", "bn": "billion", "tn": "trillion"}
+_SHORT_LARGE = {
+    "k": "thousand",
+    "mn": "million",
+    "mio": "million",
+    "bn": "billion",
+    "tn": "trillion",
+}
 _CURRENCIES = frozenset(("usd", "eur", "gbp", "jpy", "inr"))
 _DIGITS = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]*)")
 _BY_COMMAS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -80,7 +106,9 @@ def is_year(word: str) -> bool:
 def is_rounding(number: str, exact: str) -> bool:
     """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
     try:
-        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
+        short, long = sorted(
+            (float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0"))
+        )
     except ValueError:
         return False
     digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
@@ -114,7 +142,11 @@ def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None
             return _plain(written), "nth", start + 1
         unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
         return (_plain(written), unit, start + 1) if unit else (word, sign, start + 1)
-    rest = [_SHORT_LARGE.get(one, one) for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER]) if one]
+    rest = [
+        _SHORT_LARGE.get(one, one)
+        for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER])
+        if one
+    ]
     number, used = _in_words([_plain(written) or word, *rest])
     if number is None:
         return None
@@ -134,7 +166,11 @@ def numerals(words: Sequence[str]) -> list[str]:
         if counted := quantity(words, position):
             number, unit, position = counted
             if unit == "nth":
-                unit = "th" if number[-2:-1] == "1" else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
+                unit = (
+                    "th"
+                    if number[-2:-1] == "1"
+                    else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
+                )
             found.append(number + unit)
             continue
         word = words[position]
@@ -162,7 +198,9 @@ def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
         return None, 0
     total, current, used = 0, 0, 0
     for word in words:
-        if (small := _SMALL.get(word)) is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
+        if (small := _SMALL.get(word)) is not None and (
+            current % 100 == 0 or (current % 10 == 0 and small < 10)
+        ):
             current += small
         elif (large := _LARGE.get(word)) is not None and current:
             current *= large
@@ -211,7 +249,10 @@ def says_no(text: str) -> bool:
 
 _DENIALS = word_set("not never no none neither nor without nobody nothing")
 
-_OVER, _UNDER = word_set("over more above exceeding least longer"), word_set("under less below fewer most hardly")
+_OVER, _UNDER = (
+    word_set("over more above exceeding least longer"),
+    word_set("under less below fewer most hardly"),
+)
 LINKS = word_set(
     "of in on at to from by with for into onto via as through across among between against within near than per"
 )
@@ -227,17 +268,25 @@ PARTS = word_set(", ; : ( ) | and or but while whereas")
 _FUNCTION = STOP_WORDS | LINKS | _LIGHT | _DENIALS
 
 _DIRECTIONS = {
-    form: point for point in ("north", "south", "east", "west") for form in (point, f"{point}ern", f"{point}wards")
+    form: point
+    for point in ("north", "south", "east", "west")
+    for form in (point, f"{point}ern", f"{point}wards")
 }
 """Points of the compass name places, also without a capital."""
 
 _MONTHS = tuple(month.capitalize() for month in MONTHS)
-_MONTH = {short.lower(): name.lower() for name in _MONTHS for short in (name, name[:3])} | {"sept": "september"}
+_MONTH = {short.lower(): name.lower() for name in _MONTHS for short in (name, name[:3])} | {
+    "sept": "september"
+}
 _OTHER_WORDS = frozenset(("may", "march", "mar", "jan", "sep", "dec"))
 """Short names and months that are also other words or names."""
 _NAMED_MONTH = rf"(?P<month>{'|'.join((*_MONTHS, *(name[:3] for name in _MONTHS), 'Sept'))})\b\.?"
-_MONTH_FIRST = re.compile(rf"\b{_NAMED_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.:]\d)", re.IGNORECASE)
-_DAY_FIRST = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_NAMED_MONTH}", re.IGNORECASE)
+_MONTH_FIRST = re.compile(
+    rf"\b{_NAMED_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.:]\d)", re.IGNORECASE
+)
+_DAY_FIRST = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_NAMED_MONTH}", re.IGNORECASE
+)
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?(?!\w)")
 _FRACTION = re.compile(r"(\d?)([½¼¾])")
 _GROUPED = re.compile(r"(?<=\d)['\u00a0\u202f](?=\d{3}\b)")
@@ -286,7 +335,10 @@ def _percentage(share: re.Match[str]) -> str:
     count = (share["count"] or share["some"] or "one").lower()
     whole = (share["parts"] or share["part"] or share["all"] or "half").lower()
     parts = _PARTS.get(whole) or _SMALL.get(whole) or int(whole)
-    return f"{100 * (_SMALL.get(count) or int(count)) / parts:.2f}".rstrip("0").rstrip(".") + " percent"
+    return (
+        f"{100 * (_SMALL.get(count) or int(count)) / parts:.2f}".rstrip("0").rstrip(".")
+        + " percent"
+    )
 
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
@@ -355,7 +407,10 @@ _SIGN_BEFORE = re.compile(r"([-$€£¥₹]) (?=\d)")
 @lru_cache(maxsize=2048)
 def read(sentence: str) -> tuple[Word, ...]:
     """The content words of a sentence, of which the first MOST_CHARS are read."""
-    pieces = [(match.lastgroup or "", match[0].strip()) for match in _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))]
+    pieces = [
+        (match.lastgroup or "", match[0].strip())
+        for match in _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))
+    ]
     found: list[Word] = []
     before: list[str] = []
     at, first = 0, True
@@ -433,7 +488,9 @@ def _bound(before: Sequence[str], unit: str) -> str:
 
 def spelled(text: str) -> str:
     """`text` with one spelling of dates, fractions, digits, apostrophes and contractions."""
-    text = _FRACTION.sub(lambda match: str(int(match[1] or 0) + unicodedata.numeric(match[2])), text)
+    text = _FRACTION.sub(
+        lambda match: str(int(match[1] or 0) + unicodedata.numeric(match[2])), text
+    )
     text = _POWER.sub("^", text)
     text = unicodedata.normalize("NFKC", _GROUPED.sub("", text))
     if not text.isascii():
@@ -453,7 +510,11 @@ def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, s
     """The number or month at this place, its unit, and the place behind it."""
     kind, piece = pieces[at]
     folded = fold(piece).rstrip(".")
-    if kind == "word" and folded in _MONTH and (folded not in _OTHER_WORDS or (piece[0].isupper() and not first)):
+    if (
+        kind == "word"
+        and folded in _MONTH
+        and (folded not in _OTHER_WORDS or (piece[0].isupper() and not first))
+    ):
         return _MONTH[folded], "the month", at + 1
     beside = {other for other, _ in pieces[max(0, at - 2) : at + 3]}
     if kind in ("word", "wide") and "number" in beside and (month := month_named(piece)):

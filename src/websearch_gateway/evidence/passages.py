@@ -63,7 +63,9 @@ def relevance(found: Matches, similarity: float | None) -> float:
     """
     weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
     values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
-    return 1 / (1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True))))
+    return 1 / (
+        1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True)))
+    )
 
 
 def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
@@ -116,18 +118,29 @@ def select(
         weight: the weight of the ranking by similarity, where the ranking by words has weight 1.
     """
     words = bm25(terms, passages)
-    by_words = sorted((place for place, score in enumerate(words) if score > 0), key=lambda place: -words[place])
-    near = {place: similarity for place, similarity in enumerate(similarities) if similarity is not None}
+    by_words = sorted(
+        (place for place, score in enumerate(words) if score > 0), key=lambda place: -words[place]
+    )
+    near = {
+        place: similarity for place, similarity in enumerate(similarities) if similarity is not None
+    }
     by_vectors = sorted(near, key=lambda place: -near[place])
     chosen = list(fuse([by_words, by_vectors], weights=(1.0, weight)))[: max(most, CANDIDATES)]
     wanted = frozenset(terms)
-    rarity = inverse_document_frequency(wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages])
-    scores = {place: relevance(matches(terms, passages[place], rarity), near.get(place)) for place in chosen}
+    rarity = inverse_document_frequency(
+        wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages]
+    )
+    scores = {
+        place: relevance(matches(terms, passages[place], rarity), near.get(place))
+        for place in chosen
+    }
     return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
 
 
 SATURATION = 1.5  # BM25's k1: how fast the effect of repeated words saturates
-LENGTH_WEIGHT = 0.75  # BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)
+LENGTH_WEIGHT = (
+    0.75  # BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)
+)
 
 
 def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[float]:
@@ -136,7 +149,10 @@ def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[fl
     So it is comparable between pages: 0 if no word of the query occurs, near 1 if every word occurs often. The headings
     above a passage count as its text.
     """
-    return bm25(terms, tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages))
+    return bm25(
+        terms,
+        tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages),
+    )
 
 
 def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
@@ -147,7 +163,9 @@ def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float
     return saturated(rarity, counts, [len(document) for document in documents])
 
 
-def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]) -> list[float]:
+def saturated(
+    rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]
+) -> list[float]:
     """The score in 0..1 of each document; see `score_passages`.
 
     Args:
@@ -159,19 +177,25 @@ def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], 
     mean = sum(lengths) / len(lengths) if lengths else 0
     scores = []
     for count, length in zip(counts, lengths, strict=True):
-        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) if mean else SATURATION
+        norm = (
+            SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) if mean else SATURATION
+        )
         gained = sum(rarity[term] * n * (SATURATION + 1) / (n + norm) for term, n in count.items())
         scores.append(gained / best if best else 0.0)
     return scores
 
 
-def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+def inverse_document_frequency(
+    terms: Iterable[str], counts: Sequence[Mapping[str, int]]
+) -> dict[str, float]:
     """The weight of each term: always positive, and highest for a term that no document contains."""
     found = {term: sum(term in count for count in counts) for term in terms}
     return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 
 
-def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
+def fuse(
+    rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None
+) -> dict[Key, float]:
     """Reciprocal-rank fusion: each key with the sum of weight / (k + its rank, from 1) over all rankings, best first.
 
     The default weight is 1.
@@ -183,7 +207,9 @@ def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
-MOST_PASSAGES = 3_000  # the most passages of a page that are ranked: about as many as in a book of 500 pages
+MOST_PASSAGES = (
+    3_000  # the most passages of a page that are ranked: about as many as in a book of 500 pages
+)
 MOST_EMBEDDED = 8_000  # the most characters of a passage that are embedded
 SHORT_PASSAGE = 200
 """Below this many characters, equal texts in different sections may differ in meaning, such as `None.`"""
@@ -217,7 +243,10 @@ def cut_passages(markdown: str, size: int) -> Cut:
     kept = [place for place in range(len(few)) if place not in repeated]
     return Cut(
         [few[place] for place in kept],
-        ["\n".join((*few[place].section_path[-_HEADINGS:], texts[place]))[:MOST_EMBEDDED] for place in kept],
+        [
+            "\n".join((*few[place].section_path[-_HEADINGS:], texts[place]))[:MOST_EMBEDDED]
+            for place in kept
+        ],
         len(found) > len(few),
     )
 
@@ -257,13 +286,18 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
     repeated = []
     for place, text in enumerate(texts):
         said = words(text)
-        shingles = (" ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1)))
+        shingles = (
+            " ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1))
+        )
         own = (
             frozenset(crc32(shingle.encode("utf-8", "surrogatepass")) for shingle in shingles),
             tuple(sorted(word for word in said if word.isdigit())),
         )
         sketch = sorted(own[0])[:_SKETCH]
-        if any(_same(own, kept[other]) for other in {other for mark in sketch for other in places.get(mark, ())}):
+        if any(
+            _same(own, kept[other])
+            for other in {other for mark in sketch for other in places.get(mark, ())}
+        ):
             repeated.append(place)
             continue
         for mark in sketch:
@@ -273,5 +307,7 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
     return repeated
 
 
-def _same(one: tuple[frozenset[int], tuple[str, ...]], other: tuple[frozenset[int], tuple[str, ...]]) -> bool:
+def _same(
+    one: tuple[frozenset[int], tuple[str, ...]], other: tuple[frozenset[int], tuple[str, ...]]
+) -> bool:
     return one[1] == other[1] and len(one[0] & other[0]) >= NEAR * len(one[0] | other[0])

@@ -27,7 +27,15 @@ from websearch_gateway.base import (
     words,
 )
 from websearch_gateway.evidence.chunks import chunk
-from websearch_gateway.evidence.facts import PARTS, Word, is_rounding, is_same_name, read, same_number, says_no
+from websearch_gateway.evidence.facts import (
+    PARTS,
+    Word,
+    is_rounding,
+    is_same_name,
+    read,
+    same_number,
+    says_no,
+)
 from websearch_gateway.evidence.passages import bm25
 
 MOST_QUOTES = 3
@@ -98,12 +106,16 @@ class Quotable:
         weights = {text: math.log(1 + len(quotes) / count) for text, count in counts.items()}
         # A word of the headings is about all sentences, and tells them apart less.
         weights |= {text: weights[text] / 2 for text in context & weights.keys()}
-        named = set(names).union(word.text for sentence in every for word in sentence if word.kind == "name")
+        named = set(names).union(
+            word.text for sentence in every for word in sentence if word.kind == "name"
+        )
         return cls(quotes, context, frozenset(named), weights)
 
     def joined(self, other: Self) -> Self:
         """Both passages as one."""
-        return self._made((*self.quotes, *other.quotes), self.context | other.context, self.names | other.names)
+        return self._made(
+            (*self.quotes, *other.quotes), self.context | other.context, self.names | other.names
+        )
 
     def weight(self, text: str) -> float:
         """How much a word tells the sentences apart."""
@@ -118,7 +130,9 @@ class Quotable:
         is_long = wanted.count(" ") - 1 >= LEAST_WORDS
         texts = [_folded(quote.text) for quote in self.quotes]
         for quote, text in zip(self.quotes, texts, strict=True):
-            if wanted in text and (is_long or wanted in (text, *(_folded(cell) for _, cell in quote.cells))):
+            if wanted in text and (
+                is_long or wanted in (text, *(_folded(cell) for _, cell in quote.cells))
+            ):
                 return [quote]
         start, end = f" {''.join(text[1:] for text in texts)}".find(wanted), 1
         found = []
@@ -147,7 +161,9 @@ def quotes_of(markdown: str) -> Iterator[Quote]:
     kept = _STRUCK.sub("", markdown) if "~~" in markdown else markdown
     for block in blocks(kept):
         if block.kind == "table":
-            yield from _rows([kept[start:end] for start, end in lines(kept, block.start, block.end)])
+            yield from _rows(
+                [kept[start:end] for start, end in lines(kept, block.start, block.end)]
+            )
         elif block.kind != "heading":
             for start, end in sentences_of(kept, block):
                 if text := plain(kept[start:end]):
@@ -173,7 +189,10 @@ _BLANK_BEFORE_MARK = re.compile(r"\s+(?=[,;:.!?)\]])|(?<=[(\[])\s+")
 def is_verbatim(claim: str, quote: Quote) -> bool:
     """Whether the claim is the whole sentence, row or list item, and not a part of it or more than it."""
     wanted = _as_written(claim.replace("|", " "))
-    return bool(wanted) and wanted in (_as_written(quote.text.replace("|", " ")), _as_written(quote.shown))
+    return bool(wanted) and wanted in (
+        _as_written(quote.text.replace("|", " ")),
+        _as_written(quote.shown),
+    )
 
 
 def _as_written(text: str) -> str:
@@ -194,12 +213,17 @@ FURTHER = 0.15
 
 def nearest(claim: str, passage: Quotable) -> list[Quote]:
     """The sentences that share most with the claim, best first; a further one adds words that those before lack."""
-    left = {word.text: passage.weight(word.text) * (FACT_WEIGHT if word.is_fact else 1) for word in read(claim)}
+    left = {
+        word.text: passage.weight(word.text) * (FACT_WEIGHT if word.is_fact else 1)
+        for word in read(claim)
+    }
     rest = [(quote, left.keys() & {word.text for word in quote.words}) for quote in passage.quotes]
     found: list[Quote] = []
     least = 0.0
     while rest and len(found) < MOST_QUOTES:
-        quote, shared = best = max(rest, key=lambda one: (sum(left[text] for text in one[1]), -len(one[0].words)))
+        quote, shared = best = max(
+            rest, key=lambda one: (sum(left[text] for text in one[1]), -len(one[0].words))
+        )
         score = sum(left[text] for text in shared)
         if score <= least:
             break
@@ -241,7 +265,12 @@ NEAR_IN_CLAIM, NEAR_ON_PAGE = 3, 2
 def differences(claim: str, near: Sequence[Quote], passage: Quotable) -> list[Difference]:
     """The hard facts in which a claim differs from the nearest sentences of a passage. See `Difference`."""
     comparison = _Comparison.of(claim, near, passage)
-    found = [*comparison.numbers(), *comparison.swapped_numbers(), *comparison.names(), *comparison.denials()]
+    found = [
+        *comparison.numbers(),
+        *comparison.swapped_numbers(),
+        *comparison.names(),
+        *comparison.denials(),
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -263,7 +292,12 @@ class _Comparison:
 
         def named(sentence: Sequence[Word]) -> Sequence[Word]:
             first = sentence[0] if sentence else None
-            if first is not None and first.kind == "word" and first.raw[:1].isupper() and first.text in names:
+            if (
+                first is not None
+                and first.kind == "word"
+                and first.raw[:1].isupper()
+                and first.text in names
+            ):
                 return (replace(first, kind="name"), *sentence[1:])
             return sentence
 
@@ -277,9 +311,13 @@ class _Comparison:
         there = {word.text for word in sentence}
         texts = {word.text for word in self.said if word.kind != "number"}
         needed = texts - (self.passage.context - there)
-        return sum(map(self.passage.weight, needed & there)) / (sum(map(self.passage.weight, needed)) or 1)
+        return sum(map(self.passage.weight, needed & there)) / (
+            sum(map(self.passage.weight, needed)) or 1
+        )
 
-    def distances(self, place: int, sentence: Sequence[Word], at: int) -> Iterator[tuple[str, int, int]]:
+    def distances(
+        self, place: int, sentence: Sequence[Word], at: int
+    ) -> Iterator[tuple[str, int, int]]:
         """Each word that both have, and how far it stands from `said[place]` and from `sentence[at]`."""
         there = _distances(sentence, at)
         for text, distance in _distances(self.said, place).items():
@@ -296,10 +334,20 @@ class _Comparison:
     def numbers(self) -> Iterator[Difference]:
         """The numbers in whose place the page has another one."""
         for place, number in enumerate(self.said):
-            if number.kind == "number" and not self.is_of_heading(number) and not self.is_computed(number):
+            if (
+                number.kind == "number"
+                and not self.is_of_heading(number)
+                and not self.is_computed(number)
+            ):
                 same = max((one.fit for one in self.places_of(place, is_same=True)), default=0.0)
-                rival = max(self.places_of(place, is_same=False), key=lambda one: one.fit, default=None)
-                if rival and rival.fit > same * CLEARLY and (same or not _agrees(number, rival.number)):
+                rival = max(
+                    self.places_of(place, is_same=False), key=lambda one: one.fit, default=None
+                )
+                if (
+                    rival
+                    and rival.fit > same * CLEARLY
+                    and (same or not _agrees(number, rival.number))
+                ):
                     yield _otherwise(number, _shown(self.said, place), rival)
 
     def is_of_heading(self, number: Word) -> bool:
@@ -326,7 +374,9 @@ class _Comparison:
             same = [at for at, other in enumerate(sentence) if same_number(number, other)]
             if is_same:
                 yield from (self.place_of(place, sentence, at) for at in same)
-            elif self.coverage(sentence) >= COVERED and not any(sentence[at].unit == number.unit for at in same):
+            elif self.coverage(sentence) >= COVERED and not any(
+                sentence[at].unit == number.unit for at in same
+            ):
                 for at in range(len(sentence)):
                     if self.is_rival(place, sentence, at):
                         yield self.place_of(place, sentence, at)
@@ -354,15 +404,24 @@ class _Comparison:
         if number.unit not in _DATES:
             return bool(near)
         # A date beside the name of the page's subject may be that of anything, unless the rest of it is the same.
-        rest = [{word.raw for word in some} for some in (_date(self.said, place), _date(sentence, at))]
+        rest = [
+            {word.raw for word in some} for some in (_date(self.said, place), _date(sentence, at))
+        ]
         return bool(near - self.passage.context) or not rest[0].isdisjoint(rest[1])
 
     def swapped_numbers(self) -> Iterator[Difference]:
         """Two numbers that the nearest sentence has too, each in the place of the other."""
         sentence = self.sentences[0] if self.sentences else ()
-        for one, two in combinations([at for at, word in enumerate(self.said) if word.kind == "number"], 2):
-            places = [[at for at, word in enumerate(sentence) if word.is_equal(self.said[own])] for own in (one, two)]
-            is_pair = self.said[one].unit == self.said[two].unit and [len(some) for some in places] == [1, 1]
+        for one, two in combinations(
+            [at for at, word in enumerate(self.said) if word.kind == "number"], 2
+        ):
+            places = [
+                [at for at, word in enumerate(sentence) if word.is_equal(self.said[own])]
+                for own in (one, two)
+            ]
+            is_pair = self.said[one].unit == self.said[two].unit and [
+                len(some) for some in places
+            ] == [1, 1]
             if not is_pair or places[0] < places[1]:
                 continue
             first, second = places[0][0], places[1][0]
@@ -370,7 +429,11 @@ class _Comparison:
             crossed = self.fit(one, sentence, second) + self.fit(two, sentence, first)
             if crossed > straight * SWAPPED:
                 shown = [self.said[at].raw for at in (one, two)]
-                yield Difference(_kind(self.said[one], self.said[two]), " ... ".join(shown), " ... ".join(shown[::-1]))
+                yield Difference(
+                    _kind(self.said[one], self.said[two]),
+                    " ... ".join(shown),
+                    " ... ".join(shown[::-1]),
+                )
                 return
 
     def names(self) -> Iterator[Difference]:
@@ -388,7 +451,9 @@ class _Comparison:
                 yield _renamed(self.said[one], sentence[second[0]])
                 return
 
-    def renamed(self, name: slice, sentence: Sequence[Word], others: Sequence[slice]) -> Iterator[Difference]:
+    def renamed(
+        self, name: slice, sentence: Sequence[Word], others: Sequence[slice]
+    ) -> Iterator[Difference]:
         """The name that a sentence has in the place of one that it lacks.
 
         A name that stands elsewhere on the page is often only left out, as behind "She": its place must fit on both
@@ -399,16 +464,24 @@ class _Comparison:
         if self.coverage(sentence) < (NEARLY if is_on_page else COVERED):
             return
         for other in others:
-            is_claimed = any(is_same_name(word, one) for word in sentence[other] for one in self.said)
+            is_claimed = any(
+                is_same_name(word, one) for word in sentence[other] for one in self.said
+            )
             sides = self.sides(name, sentence, other)
             if not is_claimed and (all(sides) if is_on_page else any(sides)):
                 yield _renamed(self.said[name], sentence[other])
                 return
 
-    def is_exchanged(self, one: slice, two: slice, sentence: Sequence[Word], first: slice, second: slice) -> bool:
+    def is_exchanged(
+        self, one: slice, two: slice, sentence: Sequence[Word], first: slice, second: slice
+    ) -> bool:
         """Whether two names of the claim stand in the sentence each in the place of the other."""
-        is_straight = any(self.sides(one, sentence, first)) or any(self.sides(two, sentence, second))
-        is_crossed = any(self.sides(one, sentence, second)) and any(self.sides(two, sentence, first))
+        is_straight = any(self.sides(one, sentence, first)) or any(
+            self.sides(two, sentence, second)
+        )
+        is_crossed = any(self.sides(one, sentence, second)) and any(
+            self.sides(two, sentence, first)
+        )
         return first != second and is_crossed and not is_straight
 
     def sides(self, name: slice, sentence: Sequence[Word], other: slice) -> tuple[bool, bool]:
@@ -431,12 +504,19 @@ class _Comparison:
         if not self.near or self.coverage(self.near[0].words) < COVERED:
             return
         sentence, text = self.near[0].words, self.near[0].text
-        for denying, other, other_text in ((self.said, sentence, text), (sentence, self.said, self.claim)):
+        for denying, other, other_text in (
+            (self.said, sentence, text),
+            (sentence, self.said, self.claim),
+        ):
             said = {word.text for word in other}
             for denied in () if says_no(other_text) else _denied(denying):
                 if said.issuperset(word.text for word in denied):
                     shown = " ".join(word.raw for word in denied)
-                    both = (f"not: {shown}", shown) if denying is self.said else (shown, f"not: {shown}")
+                    both = (
+                        (f"not: {shown}", shown)
+                        if denying is self.said
+                        else (shown, f"not: {shown}")
+                    )
                     yield Difference("denial", *both)
                     return
 
@@ -506,7 +586,10 @@ def _agrees(number: Word, other: Word) -> bool:
 
 def _renamed(name: Sequence[Word], other: Sequence[Word]) -> Difference:
     are_days = all(some[0].raw.lower() in WEEKDAYS for some in (name, other))
-    return Difference("date" if are_days else "name", *(" ".join(word.raw for word in some) for some in (name, other)))
+    return Difference(
+        "date" if are_days else "name",
+        *(" ".join(word.raw for word in some) for some in (name, other)),
+    )
 
 
 def _share_word(some: Sequence[Word], others: Sequence[Word]) -> bool:
@@ -555,7 +638,9 @@ def _beside(sentence: Sequence[Word], at: int) -> set[str]:
 def _denied(sentence: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """What each denial denies: the word behind it, and the next one in the same part of the sentence."""
     for at, word in enumerate(sentence):
-        if not word.is_denied or any(not _UNLESS.isdisjoint(one.before) for one in sentence[at : at + 4]):
+        if not word.is_denied or any(
+            not _UNLESS.isdisjoint(one.before) for one in sentence[at : at + 4]
+        ):
             continue
         after = sentence[at + 1 : at + 2]
         is_further = after and after[0].kind != "number" and PARTS.isdisjoint(after[0].before)
@@ -571,7 +656,9 @@ FOREIGN_FACTS = 2
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Literal["verbatim", "quoted"] | None:
+def support(
+    sentence: str, quotes: Sequence[Quote], passage: Quotable
+) -> Literal["verbatim", "quoted"] | None:
     """How quotes of a passage may stand beside a sentence of a model; None if they may not.
 
     `verbatim`: one of them is the sentence. `quoted`: they are about the same, they or the headings have each of its
@@ -579,7 +666,11 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Litera
     """
     if any(is_verbatim(sentence, quote) for quote in quotes):
         return "verbatim"
-    if not quotes or not _is_about(sentence, quotes, passage) or differences(sentence, quotes, passage):
+    if (
+        not quotes
+        or not _is_about(sentence, quotes, passage)
+        or differences(sentence, quotes, passage)
+    ):
         return None
     there = [word for quote in quotes for word in quote.words]
     for word in _Comparison.of(sentence, quotes, passage).said:
@@ -647,13 +738,19 @@ class Finding:
 def findings(claims: Sequence[str], markdown: str, title: str) -> list[Finding]:
     """What the first MOST_CHARS of a page show of each claim."""
     passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
-    documents = tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages)
+    documents = tokens_of_each(
+        " ".join((*passage.section_path, passage.text)) for passage in passages
+    )
     found: list[Finding] = []
     for claim in claims:
         scores = bm25(query_terms(claim), documents)
         best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
         headings = [" > ".join(passages[place].section_path) for place in best]
-        found.append(finding(claim, Quotable.of("\n\n".join(passages[at].text for at in best), title, *headings)))
+        found.append(
+            finding(
+                claim, Quotable.of("\n\n".join(passages[at].text for at in best), title, *headings)
+            )
+        )
     return found
 
 
@@ -667,11 +764,18 @@ def finding(claim: str, passage: Quotable) -> Finding:
     if shared < LEAST_SHARE:
         return Finding("not_found")
     differing = tuple(differences(claim, near, passage))
-    return Finding("differs" if differing else "found", tuple(quote.shown for quote in near), differing, shared)
+    return Finding(
+        "differs" if differing else "found", tuple(quote.shown for quote in near), differing, shared
+    )
 
 
 def share(claim: str, quotes: Sequence[Quote], passage: Quotable) -> float:
     """The share of the claim's words, by weight, that the sentences have; a number or name weighs more."""
-    weights = {word.text: passage.weight(word.text) * (FACT_WEIGHT if word.is_fact else 1) for word in read(claim)}
+    weights = {
+        word.text: passage.weight(word.text) * (FACT_WEIGHT if word.is_fact else 1)
+        for word in read(claim)
+    }
     there = {word.text for quote in quotes for word in quote.words}
-    return sum(weight for text, weight in weights.items() if text in there) / (sum(weights.values()) or 1)
+    return sum(weight for text, weight in weights.items() if text in there) / (
+        sum(weights.values()) or 1
+    )

@@ -97,7 +97,9 @@ _EDITORIAL = re.compile(
 )
 """An encyclopedia's remarks on its own text, and the marks of its notes, such as `[c]` or `[note 2]`."""
 
-_FOOTNOTE = re.compile(r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])")
+_FOOTNOTE = re.compile(
+    r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])"
+)
 """The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
 
 _NUMBER_AT_START = re.compile(r"\n(?=\s*\d)")  # of a line within a paragraph: it marks no list item
@@ -167,7 +169,9 @@ class _Line:
     scrap: bool = False
 
 
-def candidates(terms: Sequence[str], language: str, documents: Sequence[Document]) -> list[Candidate]:
+def candidates(
+    terms: Sequence[str], language: str, documents: Sequence[Document]
+) -> list[Candidate]:
     """The sentences of the passages that match the question best.
 
     Args:
@@ -192,7 +196,9 @@ def candidates(terms: Sequence[str], language: str, documents: Sequence[Document
     return found
 
 
-def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
+def _inside(
+    terms: Sequence[str], texts: Sequence[Sequence[str]], language: str
+) -> Mapping[str, str]:
     """Longer words of the texts, each with the word of the question that it begins or ends with.
 
     They are compounds, or have unknown endings. For a question of one character they are the pairs of characters with
@@ -218,8 +224,14 @@ def _sentences(
 ) -> Iterator[Candidate]:
     page = list(_lines(passage.text))
     headers = sorted({line.header for line in page})
-    texts = [*(line.text for line in page), *headers, " ".join((title[:MAX_SENTENCE], *passage.section_path))]
-    tokens = [[whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)]
+    texts = [
+        *(line.text for line in page),
+        *headers,
+        " ".join((title[:MAX_SENTENCE], *passage.section_path)),
+    ]
+    tokens = [
+        [whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)
+    ]
     header = dict(zip(headers, tokens[len(page) :], strict=False))
     above = frozenset(tokens[-1])
     texts_of: dict[int, list[str]] = {}
@@ -237,7 +249,11 @@ def _sentences(
             continue
         asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
         near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
-        before = at - 1 if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable else None
+        before = (
+            at - 1
+            if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable
+            else None
+        )
         yield Candidate(
             text=line.text,
             document=document,
@@ -265,7 +281,9 @@ def _lines(markdown: str) -> Iterator[_Line]:
         elif block.kind in ("paragraph", "item"):
             if sum(len(link[0]) for link in LINK.finditer(piece)) > _LINKED_AT_MOST * len(piece):
                 continue
-            piece = _FOOTNOTE.sub("", piece if block.kind == "item" else _NUMBER_AT_START.sub(" ", piece))
+            piece = _FOOTNOTE.sub(
+                "", piece if block.kind == "item" else _NUMBER_AT_START.sub(" ", piece)
+            )
             for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
                 yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
@@ -396,7 +414,14 @@ WEIGHTS: Signals = {
     "paragraph_cosine": 5.7,
 }
 
-GATE: Signals = {"passage": 17.9, "reached": 9.2, "phrases": 4.3, "named": 1.9, "length": -0.6, "terms": 1.1}
+GATE: Signals = {
+    "passage": 17.9,
+    "reached": 9.2,
+    "phrases": 4.3,
+    "named": 1.9,
+    "length": -0.6,
+    "terms": 1.1,
+}
 ENGLISH_GATE: Signals = {
     "passage": 17.6,
     "phrases": 5.4,
@@ -417,7 +442,14 @@ with the length of all pages: long ones have more words by chance. Fitted by log
 and others.
 """
 BIAS = -10.0
-BIASES: Mapping[str, float] = {"en": -5.0, "de": -9.2, "ar": -10.5, "hi": -10.7, "th": -12.4, "vi": -12.8}
+BIASES: Mapping[str, float] = {
+    "en": -5.0,
+    "de": -9.2,
+    "ar": -10.5,
+    "hi": -10.7,
+    "th": -12.4,
+    "vi": -12.8,
+}
 """The bias where it is another one: German has compounds; short tokens occur by chance."""
 
 
@@ -426,7 +458,9 @@ def gate_of(language: str) -> Signals:
     return ENGLISH_GATE if language in WITH_VECTORS else GATE
 
 
-def rank(question: Question, found: Sequence[Candidate], documents: Sequence[Document], encode: Encode) -> Ranked:
+def rank(
+    question: Question, found: Sequence[Candidate], documents: Sequence[Document], encode: Encode
+) -> Ranked:
     """The sentences that could answer a question, best first."""
     every = signals(question, found, encode)
     scores = {at: weighted(one, WEIGHTS) for at, one in every.items()}
@@ -435,7 +469,9 @@ def rank(question: Question, found: Sequence[Candidate], documents: Sequence[Doc
     if not order:
         return Ranked(order, scores, False, False, given)
     values = gate_values(question, found[order[0]], every[order[0]], documents, encode)
-    is_answer = weighted(values, gate_of(question.language)) + BIASES.get(question.language, BIAS) >= 0
+    is_answer = (
+        weighted(values, gate_of(question.language)) + BIASES.get(question.language, BIAS) >= 0
+    )
     is_answer = is_answer and (question.kind is None or bool(given))
     is_near = is_answer or values["reached"] >= ENOUGH
     return Ranked(order, scores, is_near, is_answer, given)
@@ -459,7 +495,9 @@ def weighted(values: Signals, weights: Signals) -> float:
 
 def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> dict[int, Signals]:
     """The signals of each sentence that could answer, by its index; where words have vectors, of the first COMPARED."""
-    rarity = inverse_document_frequency(question.terms, [dict.fromkeys(one.words, 1) for one in found])
+    rarity = inverse_document_frequency(
+        question.terms, [dict.fromkeys(one.words, 1) for one in found]
+    )
     whole = sum(rarity.values()) or 1.0
     every: dict[int, Signals] = {}
     own = bm25(question.terms, [one.words for one in found])
@@ -467,15 +505,22 @@ def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> d
         said = frozenset(one.words)
         every[at] = {
             "own": own[at],
-            "above": sum(rarity[term] for term in question.terms if term in one.above and term not in said) / whole,
-            "phrases": len(question.phrases.intersection(pairwise(one.words))) / max(1, len(question.phrases)),
+            "above": sum(
+                rarity[term] for term in question.terms if term in one.above and term not in said
+            )
+            / whole,
+            "phrases": len(question.phrases.intersection(pairwise(one.words)))
+            / max(1, len(question.phrases)),
             "passage": one.passage,
             "scrap": float(one.scrap),
             "length": math.log1p(len(one.own)) / 4,
             **letters,
         }
         if kind := question.kind:
-            every[at] = {**every[at], kind.name if kind.found_in(one.text) else f"no_{kind.name}": 1.0}
+            every[at] = {
+                **every[at],
+                kind.name if kind.found_in(one.text) else f"no_{kind.name}": 1.0,
+            }
     could = [at for at, one in every.items() if one["shared"] or has_kind(one)]
     order = sorted(could, key=lambda at: -weighted(every[at], WEIGHTS))
     if question.language not in WITH_VECTORS:
@@ -506,8 +551,14 @@ def _meaning(
     cosines = (vectors[1:] @ vectors[0]).tolist()
     of_paragraph = dict(zip(around, cosines[len(top) :], strict=True))
     said = {text: content_words(text) for text in (*texts, *(one.before for one in top))}
-    vocabulary = {word: at for at, word in enumerate(dict.fromkeys(word for one in said.values() for word in one))}
-    weights = np.array([rarity.get(stem[0], 0.0) if stem else 0.0 for stem in tokens_of_each(asked)], dtype=np.float32)
+    vocabulary = {
+        word: at
+        for at, word in enumerate(dict.fromkeys(word for one in said.values() for word in one))
+    }
+    weights = np.array(
+        [rarity.get(stem[0], 0.0) if stem else 0.0 for stem in tokens_of_each(asked)],
+        dtype=np.float32,
+    )
     likeness = word_likeness(asked, list(vocabulary), encode) if asked and vocabulary else None
 
     def best(text: str) -> NDArray[np.float32]:
@@ -533,7 +584,9 @@ def content_words(text: str) -> list[str]:
     return [word for word in dict.fromkeys(words(text)) if word not in STOP_WORDS]
 
 
-def word_likeness(asked: Sequence[str], vocabulary: Sequence[str], encode: Encode) -> NDArray[np.float32]:
+def word_likeness(
+    asked: Sequence[str], vocabulary: Sequence[str], encode: Encode
+) -> NDArray[np.float32]:
     """The likeness of words from 0 to 1, with a row for each word of `asked` and a column for each of `vocabulary`.
 
     It is 1 for the same stem.
@@ -558,7 +611,8 @@ def gate_values(
     shares = [max((len(name & own) / len(name) for own in around), default=0.0) for name in names]
     values = {
         **best,
-        "reached": len(question.runs.intersection(run for own in around for run in own)) / max(1, len(question.runs)),
+        "reached": len(question.runs.intersection(run for own in around for run in own))
+        / max(1, len(question.runs)),
         "named": sum(shares) / len(shares) if shares else 1.0,
         "terms": math.log1p(len(question.terms)),
     }
@@ -566,19 +620,28 @@ def gate_values(
         rarity = encode.rarity(asked)
         said = content_words(one.paragraph.text[:_LONGEST_PARAGRAPH])
         likeness = word_likeness(asked, said, encode).max(1, initial=0.0).tolist()
-        known = (1.0 if stem in near else alike for stem, alike in zip(stems(asked), likeness, strict=True))
+        known = (
+            1.0 if stem in near else alike
+            for stem, alike in zip(stems(asked), likeness, strict=True)
+        )
         whole = sum(rarity)
         values["rarest"] = max(rarity)
         least, most = _AMOUNTS
-        values["amount"] = math.log(min(max(sum(len(page.markdown) for page in documents), least), most))
+        values["amount"] = math.log(
+            min(max(sum(len(page.markdown) for page in documents), least), most)
+        )
         values["rare"] = (
-            sum(weight * share for weight, share in zip(rarity, known, strict=True)) / whole if whole else 1
+            sum(weight * share for weight, share in zip(rarity, known, strict=True)) / whole
+            if whole
+            else 1
         )
     return values
 
 
 RUN = 4  # the number of letters in a run; the beginning and the end of a word count as a letter
-RUN_OF_CONSONANTS = 3  # the same in scripts that leave out most vowels, where a root is three letters
+RUN_OF_CONSONANTS = (
+    3  # the same in scripts that leave out most vowels, where a root is three letters
+)
 AROUND = 2  # the number of sentences before and after a sentence that count as around it
 
 _HAN = re.compile("[\u3005\u3400-\u9fff]")
@@ -605,14 +668,18 @@ def _by_letters(question: Question, found: Sequence[Candidate]) -> list[dict[str
     paragraphs: dict[Paragraph, list[int]] = {}
     for at, one in enumerate(found):
         paragraphs.setdefault(one.paragraph, []).append(at)
-    of_paragraph = dict(zip(paragraphs, _together(asked, counts, lengths, list(paragraphs.values())), strict=True))
+    of_paragraph = dict(
+        zip(paragraphs, _together(asked, counts, lengths, list(paragraphs.values())), strict=True)
+    )
     return [
         {
             "shared": sum(rarity[run] for run in count) / whole,
             "around": around,
             "paragraph": of_paragraph[one.paragraph],
         }
-        for one, count, around in zip(found, counts, _together(asked, counts, lengths, _windows(found)), strict=True)
+        for one, count, around in zip(
+            found, counts, _together(asked, counts, lengths, _windows(found)), strict=True
+        )
     ]
 
 
@@ -620,12 +687,18 @@ def _windows(found: Sequence[Candidate]) -> list[list[int]]:
     """For each sentence, its own index and the indices of the sentences around it."""
     places = {(one.document, *one.order): at for at, one in enumerate(found)}
     steps = range(-AROUND, AROUND + 1)
-    near = [[places.get((one.document, one.order[0], one.order[1] + step)) for step in steps] for one in found]
+    near = [
+        [places.get((one.document, one.order[0], one.order[1] + step)) for step in steps]
+        for one in found
+    ]
     return [[at for at in window if at is not None] for window in near]
 
 
 def _together(
-    asked: Iterable[str], counts: Sequence[Counter[str]], lengths: Sequence[int], groups: Sequence[Sequence[int]]
+    asked: Iterable[str],
+    counts: Sequence[Counter[str]],
+    lengths: Sequence[int],
+    groups: Sequence[Sequence[int]],
 ) -> list[float]:
     """The BM25 score of each group of sentences, as one text."""
     sums: list[Counter[str]] = []

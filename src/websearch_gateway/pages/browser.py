@@ -88,13 +88,19 @@ class Browser:
         if (program := chromium_program(self._path)) is None:
             raise _without_browser(NO_CHROMIUM)
         try:
-            async with asyncio.timeout(deadline.remaining()), self._slots, self._context(program) as context:
+            async with (
+                asyncio.timeout(deadline.remaining()),
+                self._slots,
+                self._context(program) as context,
+            ):
                 document = await in_own_thread(_as_text, document)
                 return await Rendering(self._fetcher, document, deadline).run(context)
         except TimeoutError:
             raise SearchTimeoutError("The scripts of the page did not finish in time.") from None
         except Error as error:
-            raise SearchFetchError("The browser that ran the scripts of the page broke down.") from error
+            raise SearchFetchError(
+                "The browser that ran the scripts of the page broke down."
+            ) from error
 
     def missing(self) -> str | None:
         """A message that names the part that is missing and how to install it; None if nothing is missing."""
@@ -123,7 +129,9 @@ class Browser:
         finally:
             self._users -= 1
             if not self._users:
-                self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
+                self._idle_timer = asyncio.get_running_loop().call_later(
+                    self._idle_seconds, self._retire
+                )
 
     async def _open_context(self, program: str, *, again: bool = True) -> BrowserContext:
         from playwright.async_api import Error
@@ -135,7 +143,9 @@ class Browser:
             # Shielded: a caller that stops waiting must not cancel the start for the others.
             browser = (await asyncio.shield(running)).browser
             return await browser.new_context(
-                service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
+                service_workers="block",
+                accept_downloads=False,
+                viewport={"width": 1280, "height": 800},
             )
         except Error:  # the browser has died since its last page
             if not again:
@@ -148,7 +158,9 @@ class Browser:
         for attempt in range(1 + self._retries):
             try:
                 return await launch(program)
-            except Exception as error:  # the boundary to another process: a dying driver raises exactly this class
+            except (
+                Exception
+            ) as error:  # the boundary to another process: a dying driver raises exactly this class
                 if self._closed or attempt == self._retries:
                     raise _without_browser(NO_START) from error
             await self._sleep(self._backoff_seconds * 2**attempt)
@@ -235,31 +247,43 @@ class Rendering:
         own, fragment = self._document.final_url, urlsplit(self._document.url).fragment
         try:
             await context.route("**/*", self._intercept)
-            await context.route_web_socket("**/*", lambda _: None)  # a routed socket reaches no server by itself
+            await context.route_web_socket(
+                "**/*", lambda _: None
+            )  # a routed socket reaches no server by itself
             page = await context.new_page()
             session = await context.new_cdp_session(page)
             # Some pages route by the fragment after `#`.
-            await page.goto(f"{own}#{fragment}" if fragment else own, wait_until="commit", timeout=0)
+            await page.goto(
+                f"{own}#{fragment}" if fragment else own, wait_until="commit", timeout=0
+            )
             await self._settle(session)
             html: str | None = await _evaluate(session, _SNAPSHOT % MAX_PAGE_BYTES)
         finally:
             for answer in self._answers:
                 answer.cancel()
         if html is None:
-            raise SearchFetchError("The page is too large once its scripts have run.", details={"reason": "too_large"})
+            raise SearchFetchError(
+                "The page is too large once its scripts have run.", details={"reason": "too_large"}
+            )
         url = urldefrag(page.url).url
-        return _as_html(self._document, url if url.startswith(("http://", "https://")) else own, html)
+        return _as_html(
+            self._document, url if url.startswith(("http://", "https://")) else own, html
+        )
 
     async def _settle(self, session: CDPSession) -> None:
         """Wait, within a limit, until the text stays the same and no request is running."""
-        limit = self._deadline.within(min(SETTLE_SECONDS, self._deadline.remaining() - _SNAPSHOT_SECONDS))
+        limit = self._deadline.within(
+            min(SETTLE_SECONDS, self._deadline.remaining() - _SNAPSHOT_SECONDS)
+        )
         size, still_since = -1, limit.remaining()
         while limit.remaining():
             await asyncio.sleep(_POLL_SECONDS)
             found = int(await _evaluate(session, _TEXT_SIZE))
             if found != size or self._answers:
                 size, still_since = found, limit.remaining()
-            elif still_since - limit.remaining() >= (_STILL_SECONDS if size > _ENOUGH_TEXT else _PATIENCE_SECONDS):
+            elif still_since - limit.remaining() >= (
+                _STILL_SECONDS if size > _ENOUGH_TEXT else _PATIENCE_SECONDS
+            ):
                 return
 
     def _intercept(self, route: Route) -> None:
@@ -273,7 +297,9 @@ class Rendering:
         with suppress(Error):  # the page is closed
             reply = await self._reply(route.request)
             if reply is None:
-                await route.abort("aborted")  # after this error of a navigation the page stays as it is
+                await route.abort(
+                    "aborted"
+                )  # after this error of a navigation the page stays as it is
             else:
                 status, headers, body = reply
                 await route.fulfill(status=status, headers=headers, body=body)
@@ -281,7 +307,11 @@ class Rendering:
     async def _reply(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
         """Status, headers and body for a request; None to abort it."""
         self._requests += 1
-        if request.method != "GET" or request.resource_type not in _SERVED_TYPES or self._requests > MAX_REQUESTS:
+        if (
+            request.method != "GET"
+            or request.resource_type not in _SERVED_TYPES
+            or self._requests > MAX_REQUESTS
+        ):
             return None
         navigates = request.is_navigation_request()
         # The content of a frame is not text of this page. A navigation without a known frame opens a window.
@@ -295,7 +325,9 @@ class Rendering:
             return (status, {}, b"") if status and not navigates else None
         if navigates and reply.content_type not in HTML_TYPES:
             return None
-        headers = {name: value for name, value in reply.headers.items() if _REPLY_HEADERS.fullmatch(name)}
+        headers = {
+            name: value for name, value in reply.headers.items() if _REPLY_HEADERS.fullmatch(name)
+        }
         return reply.status, headers, reply.body
 
     async def _fetch(self, request: Request, *, navigates: bool) -> Fetched:
@@ -306,10 +338,14 @@ class Rendering:
             deadline = replace(deadline, check_redirect=None)
         elif deadline.check_redirect is not None:
             await deadline.check_redirect(request.url)
-        sent = {name: value for name, value in request.headers.items() if _SENT_HEADERS.fullmatch(name)}
+        sent = {
+            name: value for name, value in request.headers.items() if _SENT_HEADERS.fullmatch(name)
+        }
         accept = sent.pop("accept", "*/*")
         left = min(MAX_PAGE_BYTES, MAX_BYTES - self._bytes)
-        reply = await self._fetcher.fetch(request.url, deadline, accept=accept, headers=sent, max_bytes=left)
+        reply = await self._fetcher.fetch(
+            request.url, deadline, accept=accept, headers=sent, max_bytes=left
+        )
         self._bytes += len(reply.body)
         return reply
 
@@ -317,7 +353,14 @@ class Rendering:
 def _as_html(document: Fetched, url: str, html: str) -> Fetched:
     """`document` with another text and URL, and without the headers that describe the old text."""
     body, headers = html.encode("utf-8", "replace"), {"content-type": "text/html; charset=utf-8"}
-    return replace(document, final_url=url, headers=headers, body=body, content_type="text/html", charset="utf-8")
+    return replace(
+        document,
+        final_url=url,
+        headers=headers,
+        body=body,
+        content_type="text/html",
+        charset="utf-8",
+    )
 
 
 START_SECONDS = 15.0
@@ -364,7 +407,8 @@ async def launch(program: str) -> Running:
             args=_LOCKS,
             proxy={"server": _NOWHERE, "bypass": "<-loopback>"},
             env={**_ENVIRONMENT},
-            chromium_sandbox=sys.platform == "win32" or os.geteuid() != 0,  # Chromium refuses it to root
+            chromium_sandbox=sys.platform == "win32"
+            or os.geteuid() != 0,  # Chromium refuses it to root
             timeout=START_SECONDS * 1000,
             handle_sigint=False,
             handle_sigterm=False,
@@ -448,8 +492,14 @@ async def _evaluate(page: CDPSession, expression: str) -> Any:
     for is_last in (False, True):  # the page may have navigated to another document meanwhile
         try:
             frame = (await page.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-            world = await page.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
-            asked = {"expression": expression, "contextId": world["executionContextId"], "returnByValue": True}
+            world = await page.send(
+                "Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD}
+            )
+            asked = {
+                "expression": expression,
+                "contextId": world["executionContextId"],
+                "returnByValue": True,
+            }
             return (await page.send("Runtime.evaluate", asked))["result"].get("value")
         except Error:
             if is_last:

@@ -77,7 +77,10 @@ class ReaderTable:
 
         any_page = HtmlReader(pages or fetcher, workers, renderer)
         pace = WITH_CONTACT if tells_contact else ANONYMOUS
-        fields: Mapping[str, Mapping[str, Any]] = {"github": {"token": github_token}, "wikipedia": {"pace": pace}}
+        fields: Mapping[str, Mapping[str, Any]] = {
+            "github": {"token": github_token},
+            "wikipedia": {"pace": pace},
+        }
         readers: list[SourceReader] = []
         for module, name in (row.split(".") for row in READERS):
             source = getattr(import_module(f"websearch_gateway.pages.sites.{module}"), name)

@@ -14,14 +14,18 @@ T = TypeVar("T")
 def invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
     """The error of a parameter that must be something else."""
     names = " or ".join(f"`{name}`" for name in (field, *other_names))
-    return SearchValidationError(f"{names} must be {demand}.", details={"field": field, "allowed": allowed})
+    return SearchValidationError(
+        f"{names} must be {demand}.", details={"field": field, "allowed": allowed}
+    )
 
 
 def whole_number(names: Sequence[str], value: int, limit: int, least: int = 1) -> int:
     """`value`, a parameter with these names. Raises SearchValidationError unless it is in its range."""
     # A bool is an int to Python, and "5" is a mistake that a caller should see.
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= limit:
-        raise invalid(names[0], f"a whole number from {least} to {limit}", f"{least}-{limit}", *names[1:])
+        raise invalid(
+            names[0], f"a whole number from {least} to {limit}", f"{least}-{limit}", *names[1:]
+        )
     return value
 
 

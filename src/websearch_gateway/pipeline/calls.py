@@ -13,7 +13,10 @@ from websearch_gateway.models import LOCAL, Bill, Call, Caller, Progress, no_pro
 
 @asynccontextmanager
 async def one_deadline(
-    seconds: float, caller: Caller = LOCAL, progress: Progress = no_progress, bill: Bill | None = None
+    seconds: float,
+    caller: Caller = LOCAL,
+    progress: Progress = no_progress,
+    bill: Bill | None = None,
 ) -> AsyncIterator[Call]:
     """Begins a call: sets the deadline of a block, and cancels the block when the deadline passes.
 
@@ -22,11 +25,15 @@ async def one_deadline(
     """
     try:
         async with asyncio.timeout(seconds):
-            yield Call(time.monotonic() + seconds, progress=progress, caller=caller, bill=bill or Bill())
+            yield Call(
+                time.monotonic() + seconds, progress=progress, caller=caller, bill=bill or Bill()
+            )
     except TimeoutError:
         raise timeout_error(seconds) from None
 
 
 def timeout_error(seconds: float) -> SearchTimeoutError:
     """The error of a call that has used up its time."""
-    return SearchTimeoutError(f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS.")
+    return SearchTimeoutError(
+        f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
+    )

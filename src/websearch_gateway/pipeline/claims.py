@@ -82,24 +82,34 @@ class ClaimChecking:
             SearchValidationError: there are no claims or too many, or each is unacceptable or carries a credential.
             SearchError: the first error of a search, if every claim needs one and none succeeds.
         """
-        with self.web.telemetry.call("\n".join(one.claim for one in claims), tool="check_claims") as event:
+        with self.web.telemetry.call(
+            "\n".join(one.claim for one in claims), tool="check_claims"
+        ) as event:
             if not 1 <= len(claims) <= MOST_CLAIMS:
                 raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
             asked, refused = self._accepted(claims)
             async with one_deadline(self.web.deadline_seconds, caller, progress) as begun:
-                call = _Call(begun.at, begun.clock, progress=progress, caller=caller, warnings=refused)
+                call = _Call(
+                    begun.at, begun.clock, progress=progress, caller=caller, warnings=refused
+                )
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
                 found = await self._found(asked, urls, pages, call)
-                checked = [CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims]
+                checked = [
+                    CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims
+                ]
                 for claim, of_claim in zip(asked, found, strict=True):
                     checked[claim.number - 1] = one = _checked_claim(claim.text, of_claim)
-                    call.warnings.extend(f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim))
+                    call.warnings.extend(
+                        f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim)
+                    )
                 if self.reader is not None:
                     checked = await self._judged(checked, self.reader, call)
             event.served("page", sum(map(len, found)))
         return CheckedClaims(
-            claims=tuple(checked), cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
+            claims=tuple(checked),
+            cost_usd=round(call.bill.usd, 6),
+            warnings=tuple(dict.fromkeys(call.warnings)),
         )
 
     def _accepted(self, claims: Sequence[Claim]) -> tuple[list[_Asked], list[str]]:
@@ -113,18 +123,28 @@ class ClaimChecking:
                 errors[number] = error
         if not accepted:
             raise errors[1]
-        warnings = [f"Claim {number} was not checked: {one.code}: {one.message}" for number, one in errors.items()]
+        warnings = [
+            f"Claim {number} was not checked: {one.code}: {one.message}"
+            for number, one in errors.items()
+        ]
         return accepted, warnings
 
     def _checked(self, number: int, given: Claim) -> _Asked:
         text = self.guard.clean("claims", given.claim)
         if not 1 <= len(text) <= LONGEST_CLAIM:
-            raise _invalid(f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.", f"1-{LONGEST_CLAIM}")
+            raise _invalid(
+                f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.",
+                f"1-{LONGEST_CLAIM}",
+            )
         if len(given.urls) > MOST_CLAIM_URLS:
-            raise _invalid(f"Claim {number} has more than {MOST_CLAIM_URLS} `urls`.", f"0-{MOST_CLAIM_URLS}")
+            raise _invalid(
+                f"Claim {number} has more than {MOST_CLAIM_URLS} `urls`.", f"0-{MOST_CLAIM_URLS}"
+            )
         urls = [with_scheme(url) or "" for url in given.urls]
         if not all(map(is_web_address, urls)):
-            raise _invalid(f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https")
+            raise _invalid(
+                f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https"
+            )
         return _Asked(number, text, tuple(dict.fromkeys(urls)))
 
     async def _urls(self, claims: Sequence[_Asked], call: _Call) -> list[tuple[str, ...]]:
@@ -133,7 +153,9 @@ class ClaimChecking:
         if searched:
             await call.progress(f"Searching for {len(searched)} claims")
         gate, until = asyncio.Semaphore(AT_ONCE), call.within(call.remaining() * SEARCH_SHARE)
-        found = await asyncio.gather(*(self._searched(claims[place].text, call, gate, until) for place in searched))
+        found = await asyncio.gather(
+            *(self._searched(claims[place].text, call, gate, until) for place in searched)
+        )
         urls = [claim.urls for claim in claims]
         errors = [outcome for outcome in found if isinstance(outcome, SearchError)]
         if errors and len(errors) == len(claims):
@@ -154,7 +176,9 @@ class ClaimChecking:
         bill = call.bill.part()  # a search that fails may have been billed
         try:
             async with gate:
-                response = await self.web.search(request, call.caller, most_seconds=until.remaining(), bill=bill)
+                response = await self.web.search(
+                    request, call.caller, most_seconds=until.remaining(), bill=bill
+                )
         except SearchError as error:
             return error
         # Only what was found: a caller must not make an address known by claiming it.
@@ -162,19 +186,29 @@ class ClaimChecking:
         call.warnings.extend(response.warnings)
         return tuple(one.link for one in response.results)
 
-    async def _pages(self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], call: _Call) -> Mapping[str, Page]:
+    async def _pages(
+        self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], call: _Call
+    ) -> Mapping[str, Page]:
         """The pages that could be read. Those that the caller names count as reads; those of a search do not."""
         named = {url for claim in claims for url in claim.urls}
         found = {url for of_claim in urls for url in of_claim} - named
         await call.progress(f"Reading {len(named) + len(found)} pages")
         seconds = call.remaining()
-        reserve = min(CHECK_RESERVE_SECONDS, seconds / 10) + (seconds * JUDGE_SHARE if self.reader else 0.0)
+        reserve = min(CHECK_RESERVE_SECONDS, seconds / 10) + (
+            seconds * JUDGE_SHARE if self.reader else 0.0
+        )
         earlier = call.within(seconds - reserve)
         given = _Given(self.reading, call)
         outcomes: dict[str, Outcome] = {}
         for some in await asyncio.gather(
             # Reading a given page waits for the gate itself.
-            read_pages(given.read, sorted(named), earlier, gate=asyncio.Semaphore(AT_ONCE), per_page_seconds=seconds),
+            read_pages(
+                given.read,
+                sorted(named),
+                earlier,
+                gate=asyncio.Semaphore(AT_ONCE),
+                per_page_seconds=seconds,
+            ),
             read_pages(
                 self.web.page_cache.read,
                 sorted(found),
@@ -190,31 +224,47 @@ class ClaimChecking:
         return {url: page for url, page in outcomes.items() if isinstance(page, Page)}
 
     async def _found(
-        self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], call: _Call
+        self,
+        claims: Sequence[_Asked],
+        urls: Sequence[Sequence[str]],
+        pages: Mapping[str, Page],
+        call: _Call,
     ) -> list[dict[str, Finding]]:
         """For each claim what each page that it may be about shows, by address."""
-        asked = {url: [claim.text for claim, own in zip(claims, urls, strict=True) if url in own] for url in pages}
-        looking = (_look_through(self.web.workers, asked[url], page, call) for url, page in pages.items())
+        asked = {
+            url: [claim.text for claim, own in zip(claims, urls, strict=True) if url in own]
+            for url in pages
+        }
+        looking = (
+            _look_through(self.web.workers, asked[url], page, call) for url, page in pages.items()
+        )
         found = dict(zip(pages, await asyncio.gather(*looking), strict=True))
         late = (url for url in pages if not found[url])
-        call.warnings.extend(f"{host(url)} was read, but not looked through in time." for url in late)
+        call.warnings.extend(
+            f"{host(url)} was read, but not looked through in time." for url in late
+        )
         return [
             {url: found[url][claim.text] for url in own if claim.text in found.get(url, {})}
             for claim, own in zip(claims, urls, strict=True)
         ]
 
-    async def _judged(self, checked: Sequence[CheckedClaim], reader: ClaimReader, call: _Call) -> list[CheckedClaim]:
+    async def _judged(
+        self, checked: Sequence[CheckedClaim], reader: ClaimReader, call: _Call
+    ) -> list[CheckedClaim]:
         """The claims, those with sentences to judge them by with the verdict of the reader.
 
         A judgement counts only if the words on which it relies stand in one of the sentences; `supported` only if no
         hard fact differs. Else it is `unclear`. A claim that is not judged keeps its verdict, and a warning says so.
         """
         judged = list(checked)
-        open_claims = [place for place, one in enumerate(checked) if one.verdict in ("found", "differs")]
+        open_claims = [
+            place for place, one in enumerate(checked) if one.verdict in ("found", "differs")
+        ]
         if not open_claims:
             return judged
         exhibits = [
-            Exhibit(checked[place].claim, tuple(quote.text for quote in checked[place].quotes)) for place in open_claims
+            Exhibit(checked[place].claim, tuple(quote.text for quote in checked[place].quotes))
+            for place in open_claims
         ]
         await call.progress(f"Judging {len(exhibits)} claims with {reader.name}")
         within = call.within(max(0.0, call.remaining() - REPLY_RESERVE_SECONDS))
@@ -226,7 +276,11 @@ class ClaimChecking:
         for place, exhibit, judgement in zip(open_claims, exhibits, judgements, strict=True):
             if judgement is not None:
                 judged[place] = _by_model(checked[place], exhibit, judgement)
-        left = [str(place + 1) for place, one in zip(open_claims, judgements, strict=True) if one is None]
+        left = [
+            str(place + 1)
+            for place, one in zip(open_claims, judgements, strict=True)
+            if one is None
+        ]
         if left:
             call.warnings.append(f"{reader.name} did not judge: claim {', '.join(left)}.")
         return judged
@@ -243,7 +297,9 @@ def _by_model(checked: CheckedClaim, exhibit: Exhibit, judgement: Judgement) -> 
     first = checked.quotes[place]
     rest = tuple(quote for quote in checked.quotes if quote is not first)
     update = {"verdict": judgement.verdict, "judge": "model", "quotes": (first, *rest)}
-    return checked.model_copy(update={**update, "quote": first.text, "url": first.url, "quote_url": first.quote_url})
+    return checked.model_copy(
+        update={**update, "quote": first.text, "url": first.url, "quote_url": first.quote_url}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,12 +336,20 @@ async def _look_through(
     workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
 ) -> dict[str, Finding]:
     """What the page shows of each sentence; empty if it could not be looked through in time."""
-    from websearch_gateway.evidence import Finding, findings  # it runs in workers; most servers never need it
+    from websearch_gateway.evidence import (
+        Finding,
+        findings,
+    )  # it runs in workers; most servers never need it
 
     earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
     try:
         result = await workers.run(
-            findings, sentences, page.markdown, page.title, deadline=earlier, size=len(page.markdown)
+            findings,
+            sentences,
+            page.markdown,
+            page.title,
+            deadline=earlier,
+            size=len(page.markdown),
         )
     except Unavailable:
         return {}
@@ -299,15 +363,24 @@ def _checked_claim(claim: str, found: Mapping[str, Finding]) -> CheckedClaim:
     if not pages:
         return CheckedClaim(claim=claim, verdict="unread")
     best = found[pages[0]]
-    ranked = sorted((place, number, url) for number, url in enumerate(pages) for place in range(len(found[url].quotes)))
+    ranked = sorted(
+        (place, number, url)
+        for number, url in enumerate(pages)
+        for place in range(len(found[url].quotes))
+    )
     texts = [(found[url].quotes[place], url) for place, _, url in ranked]
     most = 1 if best.verdict == "verbatim" else MOST_SHOWN
-    quotes = tuple(ClaimQuote(text=text, url=url, quote_url=quote_url(url, text)) for text, url in texts[:most])
+    quotes = tuple(
+        ClaimQuote(text=text, url=url, quote_url=quote_url(url, text)) for text, url in texts[:most]
+    )
     first = quotes[0] if quotes else None
     return CheckedClaim(
         claim=claim,
         verdict=best.verdict,
-        differences=tuple(FactDifference(kind=one.kind, claim=one.claim, page=one.page) for one in best.differences),
+        differences=tuple(
+            FactDifference(kind=one.kind, claim=one.claim, page=one.page)
+            for one in best.differences
+        ),
         quotes=quotes,
         quote=first and first.text,
         url=first and first.url,
@@ -346,7 +419,11 @@ class Verification:
 
         `support` is `unread` where the page could not be read in time. Never raises a `SearchError`.
         """
-        asked = {cited.url: _sentences(response.text, cited) for cited in response.citations if cited.support is None}
+        asked = {
+            cited.url: _sentences(response.text, cited)
+            for cited in response.citations
+            if cited.support is None
+        }
         urls = list(asked)[:MOST_PAGES]
         pages = await read_pages(
             self.reader.read,
@@ -356,10 +433,14 @@ class Verification:
             per_page_seconds=self.page_seconds,
         )
         read = {url: page for url, page in pages.items() if isinstance(page, Page)}
-        looking = (_look_through(self.workers, asked[url], page, deadline) for url, page in read.items())
+        looking = (
+            _look_through(self.workers, asked[url], page, deadline) for url, page in read.items()
+        )
         found = dict(zip(read, await asyncio.gather(*looking), strict=True))
         citations = tuple(
-            _verified(cited, asked[cited.url], found.get(cited.url, {})) if cited.url in asked else cited
+            _verified(cited, asked[cited.url], found.get(cited.url, {}))
+            if cited.url in asked
+            else cited
             for cited in response.citations
         )
         return response.model_copy(
@@ -383,8 +464,12 @@ def _verified(cited: Citation, sentences: Sequence[str], found: Mapping[str, Fin
         finding = found.get(sentence)
         quote = finding.quotes[0] if finding and finding.quotes else None
         support = _SUPPORT.get(finding.verdict, "not_found") if finding else "unread"
-        proofs.append({"support": support, "quote": quote, "quote_url": quote and quote_url(cited.url, quote)})
-    spans = tuple(span.model_copy(update=proof) for span, proof in zip(cited.spans, proofs, strict=False))
+        proofs.append(
+            {"support": support, "quote": quote, "quote_url": quote and quote_url(cited.url, quote)}
+        )
+    spans = tuple(
+        span.model_copy(update=proof) for span, proof in zip(cited.spans, proofs, strict=False)
+    )
     return cited.model_copy(update={**proofs[0], "spans": spans})
 
 
@@ -397,6 +482,10 @@ def _warnings(citations: Sequence[Citation]) -> list[str]:
     }
     found: list[str] = []
     for how, note in notes.items():
-        hosts = [host(one.url) for one in citations if how in (one.support, *(span.support for span in one.spans))]
+        hosts = [
+            host(one.url)
+            for one in citations
+            if how in (one.support, *(span.support for span in one.spans))
+        ]
         found += [f"{note}: {', '.join(dict.fromkeys(hosts))}."] if hosts else []
     return found

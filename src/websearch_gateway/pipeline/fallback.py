@@ -15,7 +15,12 @@ from pydantic import TypeAdapter
 
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Call, Deadline, Fallback, Gathered, Hit, OneTask, Page
-from websearch_gateway.pipeline.web_search import PAGE_SECONDS, clean_sent, hits_to_ask_for, read_pages
+from websearch_gateway.pipeline.web_search import (
+    PAGE_SECONDS,
+    clean_sent,
+    hits_to_ask_for,
+    read_pages,
+)
 from websearch_gateway.ports import (
     NOT_RERANKED,
     AnswerEngine,
@@ -104,7 +109,9 @@ class FallbackEngine:
                         ranked.overtaken()
         return replace(answer, warnings=(*loud(race.attempts), *answer.warnings))
 
-    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer], hedge_seconds: float) -> Fallback | None:
+    def _why(
+        self, race: FirstSuccess[Answer], winner: Trial[Answer], hedge_seconds: float
+    ) -> Fallback | None:
         """The first engine with its reason, then the other engines that failed or were too slow; None without any."""
         asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
         unable = [trial for trial in asked if trial.failure or trial.running]
@@ -115,7 +122,9 @@ class FallbackEngine:
         reasons += [f"{trial.name}: {self._reason(race, trial, hedge_seconds)}" for trial in others]
         return Fallback(first.name, " ".join(reasons))
 
-    def _reason(self, race: FirstSuccess[Answer], trial: Trial[Answer], hedge_seconds: float) -> str:
+    def _reason(
+        self, race: FirstSuccess[Answer], trial: Trial[Answer], hedge_seconds: float
+    ) -> str:
         if error := trial.failure:
             return f"{error.code}: {error.message}"
         if race.stopgap and trial not in race.before(race.stopgap):
@@ -157,7 +166,9 @@ class _Schedule:
         raw_has_answered = quotes is not None and quotes.answered
         waits = self._latest is not None and not self._latest.gathers
         is_overdue = waits and self._loop.time() >= self._hedge_at
-        startable = [one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)]
+        startable = [
+            one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)
+        ]
         if startable:
             self._left.remove(startable[0])
             await self._begin(startable[0].engine)
@@ -183,7 +194,9 @@ class _Schedule:
         if quotes is None or self._loop.time() >= self._serve_at:
             return False
         overdue = race.before(quotes)
-        return bool(self._left) or any(trial.running for trial in race.trials if trial not in (quotes, *overdue))
+        return bool(self._left) or any(
+            trial.running for trial in race.trials if trial not in (quotes, *overdue)
+        )
 
     def _seconds_to_wait(self) -> float | None:
         """The seconds until raw search or its quotes are due; None if neither will be."""
@@ -221,7 +234,11 @@ class Gathering:
             Refused: a key is wrong, or no provider is configured.
             Exhausted: every provider failed.
         """
-        return await (call.gathering.run(partial(self._gather, call)) if call.gathering else self._gather(call))
+        return await (
+            call.gathering.run(partial(self._gather, call))
+            if call.gathering
+            else self._gather(call)
+        )
 
     async def _gather(self, call: Call) -> Gathered:
         query = call.query
@@ -240,7 +257,9 @@ class Gathering:
             per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
             enough=max(1, ENOUGH_PAGES - len(sent)),
         )
-        pages = sent | {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
+        pages = sent | {
+            url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)
+        }
         hits = tuple(replace(hit, content=None) if hit.url in sent else hit for hit in results.hits)
         return Gathered(replace(results, hits=hits), pages)
 
@@ -252,7 +271,15 @@ class Gathering:
             return {}
         named = {hit.url: hit for hit in hits}
         return {
-            url: Page(url, url, named[url].title, text, "text/markdown", named[url].published, warnings=tuple(warnings))
+            url: Page(
+                url,
+                url,
+                named[url].title,
+                text,
+                "text/markdown",
+                named[url].published,
+                warnings=tuple(warnings),
+            )
             for url, (text, warnings) in found.items()
             if text
         }
@@ -282,7 +309,9 @@ class RawEngine:
         size = sum(len(page.markdown) for page in pages.values())
         size += sum(len(hit.title) + len(hit.snippet) + len(hit.content or "") for hit in hits)
         preferred, warnings = await self._preferred(call, gathered, size)
-        composed = await self.workers.run(self.composer, call.query, hits, pages, preferred, deadline=call, size=size)
+        composed = await self.workers.run(
+            self.composer, call.query, hits, pages, preferred, deadline=call, size=size
+        )
         answer = _answer_type().validate_python(composed)
         return replace(
             answer,
@@ -292,12 +321,16 @@ class RawEngine:
             fallback=gathered.results.fallback,
         )
 
-    async def _preferred(self, call: Call, gathered: Gathered, size: int) -> tuple[list[int], tuple[str, ...]]:
+    async def _preferred(
+        self, call: Call, gathered: Gathered, size: int
+    ) -> tuple[list[int], tuple[str, ...]]:
         """The numbers of the best sentences in the reranker's order, and a warning if it fails."""
         if self.reranker is None or self.shortlist is None:
             return [], ()
         hits, pages = gathered.results.hits, gathered.pages
-        found = await self.workers.run(self.shortlist, call.query, hits, pages, deadline=call, size=size)
+        found = await self.workers.run(
+            self.shortlist, call.query, hits, pages, deadline=call, size=size
+        )
         order, fault = await self.reranker.order(call.query.text, [text for _, text in found], call)
         return [found[at][0] for at in order], (f"{NOT_RERANKED}{fault}",) if fault else ()
 

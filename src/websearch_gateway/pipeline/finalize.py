@@ -45,7 +45,16 @@ from websearch_gateway.evidence import (
     without_pieces,
     without_trackers,
 )
-from websearch_gateway.models import Answer, AppliedFilters, Call, Hit, SearchQuery, SearchResults, Source, Span
+from websearch_gateway.models import (
+    Answer,
+    AppliedFilters,
+    Call,
+    Hit,
+    SearchQuery,
+    SearchResults,
+    Source,
+    Span,
+)
 from websearch_gateway.results import (
     Citation,
     CitedSpan,
@@ -66,12 +75,18 @@ MAX_SOURCES = 20
 
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 # C0 and C1 without tab and line feed, since a terminal obeys them; and Bidi_Control of Unicode's PropList.txt.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+"
+)
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+"
+)
 
 
 @stage("finalize")
-def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost_usd: float = 0.0) -> SearchResponse:
+def finalize(
+    query: SearchQuery, answer: Answer, *, responded_at: datetime, cost_usd: float = 0.0
+) -> SearchResponse:
     """The response for `answer`. Never raises.
 
     The text has no control characters except tab and line feed, and none that change the writing direction. Citations
@@ -92,10 +107,15 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
     taken = {page_key(citation.url) for citation in cited}
     others = islice((page for url, page in known.items() if url not in taken), MAX_SOURCES)
     sources = tuple(
-        SourceInfo(url=one.url, title=one.title or host(one.url), published_at=one.published) for one in others
+        SourceInfo(url=one.url, title=one.title or host(one.url), published_at=one.published)
+        for one in others
     )
-    warnings = _warnings(text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources))
-    is_filtered = query.freshness_hours is not None or query.include_domains or query.exclude_domains
+    warnings = _warnings(
+        text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources)
+    )
+    is_filtered = (
+        query.freshness_hours is not None or query.include_domains or query.exclude_domains
+    )
     if text.strip() and not cited and not sources and is_filtered:
         warnings.append(nothing_found(query))
     if len(pages) > query.max_results:
@@ -108,13 +128,20 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
         sources=sources,
         provider=answer.provider,
         model=answer.model,
-        responded_at=responded_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        responded_at=responded_at.astimezone(UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
         usage=Usage(prompt_tokens=answer.usage.prompt, response_tokens=answer.usage.response),
-        fallback=answer.fallback and FallbackInfo(from_=answer.fallback.given_up, reason=answer.fallback.reason),
+        fallback=answer.fallback
+        and FallbackInfo(from_=answer.fallback.given_up, reason=answer.fallback.reason),
         filters=filters_of(query, answer.applied),
         cost_usd=round(cost_usd, 6),
         search_suggestions=answer.search_suggestions,
-        warnings=tuple(dict.fromkeys((*answer.warnings, *unmet(query, answer.applied, answer.provider), *warnings))),
+        warnings=tuple(
+            dict.fromkeys(
+                (*answer.warnings, *unmet(query, answer.applied, answer.provider), *warnings)
+            )
+        ),
     )
 
 
@@ -130,15 +157,18 @@ def filters_of(query: SearchQuery, applied: AppliedFilters) -> Filters:
 def unmet(query: SearchQuery, applied: AppliedFilters, provider: str, wanted: int = 0) -> list[str]:
     """A warning for each filter that the provider could not apply, and if it gives less than the `wanted` results."""
     told = {
-        "has no filter by freshness: results may be older": applied.freshness is None and query.freshness_hours,
-        f"has no filter by region {query.region}: results may be for others": applied.region is None and query.region,
+        "has no filter by freshness: results may be older": applied.freshness is None
+        and query.freshness_hours,
+        f"has no filter by region {query.region}: results may be for others": applied.region is None
+        and query.region,
         f"has no filter by language {query.language}: results may be in others": (
             applied.language is None and query.language
         ),
         f"has no filter by safeSearch {query.safe_search}: it does as it is set up": (
             applied.safe_search is None and query.safe_search
         ),
-        "has no search for news: these are results from the whole web": query.topic == "news" and not applied.news,
+        "has no search for news: these are results from the whole web": query.topic == "news"
+        and not applied.news,
         f"gives at most {applied.max_results} results for a query, on all pages together": (
             applied.max_results is not None and applied.max_results < wanted
         ),
@@ -148,7 +178,9 @@ def unmet(query: SearchQuery, applied: AppliedFilters, provider: str, wanted: in
 
 def _clean(answer: Answer) -> tuple[str, list[Span]]:
     """The cleaned text, and the spans on web addresses at their places in it, with clean titles."""
-    text, move = without_pieces(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
+    text, move = without_pieces(
+        answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)]
+    )
     spans = [
         replace(span, title=_printable(span.title), quote=_printable(span.quote or "") or None)
         for span in moved(answer.spans, move)
@@ -158,9 +190,13 @@ def _clean(answer: Answer) -> tuple[str, list[Span]]:
 
 
 def _warnings(text: str, *, lost: int, cited: bool, sources: bool) -> list[str]:
-    warnings = [f"Citations left out because their place in the text is wrong: {lost}."] if lost else []
+    warnings = (
+        [f"Citations left out because their place in the text is wrong: {lost}."] if lost else []
+    )
     if sources and not cited:
-        warnings.append("No sentence is tied to a source: `sources` lists the pages that were found.")
+        warnings.append(
+            "No sentence is tied to a source: `sources` lists the pages that were found."
+        )
     elif text.strip() and not cited:
         warnings.append("The answer names no source.")
     return warnings
@@ -201,11 +237,22 @@ def _citations(
     for place, span in zip(places, chain.from_iterable(distinct), strict=True):
         url = quote_url(span.url, span.quote) if span.quote else None
         cited = CitedSpan(
-            start_index=place.start, end_index=place.end, quote=span.quote, quote_url=url, support=span.support
+            start_index=place.start,
+            end_index=place.end,
+            quote=span.quote,
+            quote_url=url,
+            support=span.support,
         )
         by_rank[place.number].append(cited)
     citations = tuple(
-        _citation(page[0], snippet, known[page_key(page[0].url)], rank, by_rank[rank], query.include_answers)
+        _citation(
+            page[0],
+            snippet,
+            known[page_key(page[0].url)],
+            rank,
+            by_rank[rank],
+            query.include_answers,
+        )
         for rank, (page, snippet) in enumerate(zip(listed, cited_texts, strict=True), start=1)
     )
     return text if query.include_answers else "", citations
@@ -213,11 +260,20 @@ def _citations(
 
 def _places(pages: Sequence[Sequence[Span]]) -> list[Cited]:
     """The places of each page; the first page has number 1."""
-    return [Cited(span.start, span.end, rank, page[0].url) for rank, page in enumerate(pages, start=1) for span in page]
+    return [
+        Cited(span.start, span.end, rank, page[0].url)
+        for rank, page in enumerate(pages, start=1)
+        for span in page
+    ]
 
 
 def _citation(
-    first: Span, snippet: str, known: Source, rank: int, spans: Sequence[CitedSpan], has_places: bool
+    first: Span,
+    snippet: str,
+    known: Source,
+    rank: int,
+    spans: Sequence[CitedSpan],
+    has_places: bool,
 ) -> Citation:
     """The citation of a page; without an answer it has no places."""
     return Citation(
@@ -244,7 +300,9 @@ MOST_LINKS = 200
 """The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
 
 
-async def cleaned_answer(addresses: AddressPolicy, ask: Callable[[], Awaitable[Answer]], call: Call) -> Answer:
+async def cleaned_answer(
+    addresses: AddressPolicy, ask: Callable[[], Awaitable[Answer]], call: Call
+) -> Answer:
     """The layer that cleans the text, titles and URLs of an answer as pages are cleaned.
 
     Links to non-public addresses are removed from the text, the citations and the sources, with a warning.
@@ -255,7 +313,9 @@ async def cleaned_answer(addresses: AddressPolicy, ask: Callable[[], Awaitable[A
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
     answer, size_warnings = _bounded(answer)
-    text, move = without_pieces(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
+    text, move = without_pieces(
+        answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT])
+    )
     spans = moved(answer.spans, move)
     text, move = without_pieces(text, _pieces_of_links(text, addresses))
     spans = moved(spans, move)
@@ -305,7 +365,11 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
     spans = tuple(span for span in answer.spans if admitted(span.url, include, exclude))
     sources = tuple(source for source in answer.sources if admitted(source.url, include, exclude))
     lost = len(answer.spans) - len(spans)
-    warnings = (f"Citations left out because they are outside the wanted domains: {lost}.",) if lost else ()
+    warnings = (
+        (f"Citations left out because they are outside the wanted domains: {lost}.",)
+        if lost
+        else ()
+    )
     return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *warnings))
 
 
@@ -354,7 +418,9 @@ async def cleaned_hits(
     return replace(found, hits=hits, warnings=(*found.warnings, *warnings), is_unrelated=unrelated)
 
 
-def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+def clean_hits(
+    hits: Sequence[Hit], addresses: AddressPolicy
+) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
     """The cleaned hits that may be shown, without advertisements, and warnings."""
     kept: list[Hit] = []
     suspicious: Counter[str] = Counter()
@@ -369,7 +435,9 @@ def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit
     return tuple(kept), _noted(suspicious, len(hits) - len(kept))
 
 
-def clean_items(reply: Mapping[str, Any], addresses: AddressPolicy) -> tuple[dict[str, Any], tuple[str, ...]]:
+def clean_items(
+    reply: Mapping[str, Any], addresses: AddressPolicy
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A reply of Google's Custom Search with its items cleaned in the same way, and warnings."""
     kept: list[dict[str, Any]] = []
     suspicious: Counter[str] = Counter()
@@ -398,7 +466,9 @@ def _clean_pagemap(value: Any, addresses: AddressPolicy) -> Any:
     if not isinstance(value, Mapping):
         return {}
     return {
-        str(kind)[:LONGEST_TITLE]: [_clean_object(one, addresses) for one in objects if isinstance(one, Mapping)]
+        str(kind)[:LONGEST_TITLE]: [
+            _clean_object(one, addresses) for one in objects if isinstance(one, Mapping)
+        ]
         for kind, objects in value.items()
         if isinstance(objects, Sequence) and not isinstance(objects, str)
     }
@@ -410,7 +480,11 @@ def _clean_object(value: Mapping[str, Any], addresses: AddressPolicy) -> dict[st
         if not isinstance(text, str):
             continue
         is_link = bool(_LINK.match(text))
-        if shown := link_to_show(text, addresses) if is_link else clean_line(text, LONGEST_SNIPPET, "")[0]:
+        if (
+            shown := link_to_show(text, addresses)
+            if is_link
+            else clean_line(text, LONGEST_SNIPPET, "")[0]
+        ):
             cleaned[str(name)[:LONGEST_TITLE]] = shown
     return cleaned
 

@@ -29,8 +29,22 @@ from websearch_gateway.base import (
     suspicious,
 )
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import SHORTEST_QUESTION, SafeSearch, SearchQuery, SearchRequest, Topic, arguments_in
-from websearch_gateway.pipeline.argument_values import code, flag, invalid, one_of, up_to, whole_number
+from websearch_gateway.models import (
+    SHORTEST_QUESTION,
+    SafeSearch,
+    SearchQuery,
+    SearchRequest,
+    Topic,
+    arguments_in,
+)
+from websearch_gateway.pipeline.argument_values import (
+    code,
+    flag,
+    invalid,
+    one_of,
+    up_to,
+    whole_number,
+)
 from websearch_gateway.pipeline.routing import merged_routes
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.upstream.telemetry import stage
@@ -58,7 +72,11 @@ _OF_A_QUERY = frozenset(field.name for field in fields(SearchQuery))
 
 def question(request: DataclassInstance, text: str, **others: Any) -> SearchQuery:
     """The query of a request, as it was given: `others`, and the fields that both have."""
-    shared = {field.name: getattr(request, field.name) for field in fields(request) if field.name in _OF_A_QUERY}
+    shared = {
+        field.name: getattr(request, field.name)
+        for field in fields(request)
+        if field.name in _OF_A_QUERY
+    }
     return SearchQuery(**{**shared, **others, "text": text})
 
 
@@ -73,7 +91,9 @@ def _bounds(request: type[DataclassInstance]) -> Mapping[str, tuple[tuple[str, .
     return found
 
 
-def bounded(request: type[DataclassInstance], field: str, value: int) -> tuple[int, tuple[str, ...]]:
+def bounded(
+    request: type[DataclassInstance], field: str, value: int
+) -> tuple[int, tuple[str, ...]]:
     """`up_to` for a value of this field of a request, with the names and the maximum of its `Argument`."""
     names, most = _bounds(request)[field]
     return up_to(names, value, most)
@@ -137,7 +157,9 @@ class Guard:
         most, warnings = bounded(request, results, asked.max_results)
         text = checked_query(asked.text, shortest)
         region, language, safe = asked.region, asked.language, asked.safe_search
-        if asked.freshness_hours is not None and (of_hours := _bounds(request).get("freshness_hours")):
+        if asked.freshness_hours is not None and (
+            of_hours := _bounds(request).get("freshness_hours")
+        ):
             whole_number(of_hours[0], asked.freshness_hours, of_hours[1])
         query = replace(
             asked,
@@ -163,7 +185,11 @@ class Guard:
         if not isinstance(text, str):
             raise invalid(field, "text", "text")
         if len(text) > LONGEST_RAW_QUERY:
-            raise invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
+            raise invalid(
+                field,
+                f"at most {LONGEST_RAW_QUERY} characters",
+                f"0-{LONGEST_RAW_QUERY} characters",
+            )
         text = normalise(text, field)
         self.refuse_credentials(field, text)
         return text
@@ -188,7 +214,9 @@ class Guard:
         if not given:
             return ()
         names = domains(field, given)
-        as_given = unicodedata.normalize("NFKC", " ".join(one.strip()[:_LONGEST_HOST] for one in given))
+        as_given = unicodedata.normalize(
+            "NFKC", " ".join(one.strip()[:_LONGEST_HOST] for one in given)
+        )
         self.refuse_credentials(field, f"{as_given}\n{' '.join(names)}")
         return names
 
@@ -198,6 +226,8 @@ class Guard:
         reduced = matching_form(text) if routed else ""
         for name, route in self._routes.items() if routed else ():
             if route.asks(text, reduced):
-                raise SearchValidationError(route.message, details={"route": name, "use": route.server})
+                raise SearchValidationError(
+                    route.message, details={"route": name, "use": route.server}
+                )
         warning = suspicious(text)
         return (warning,) if warning else ()

@@ -86,9 +86,13 @@ class Provenance:
         self._state = state
         self._workers = workers
         self._is_indexed = is_indexed
-        self._best_effort = BestEffort("Addresses that callers were shown are remembered in this process only")
+        self._best_effort = BestEffort(
+            "Addresses that callers were shown are remembered in this process only"
+        )
         self._here: LRUCache[str, bool] = LRUCache(MOST_HERE)
-        self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(MOST_EXAMINED, _EXAMINED_SECONDS)
+        self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(
+            MOST_EXAMINED, _EXAMINED_SECONDS
+        )
         self._shown: TTLCache[tuple[str, Parts], bool] = TTLCache(_MOST_SHOWN, _EXAMINED_SECONDS)
 
     async def check(self, url: str, caller: Caller) -> str | None:
@@ -131,8 +135,12 @@ class Provenance:
         shown = caller.user, Parts(result)
         if shown in self._shown:
             return
-        whole = repr(result.model_dump(exclude={"age_seconds"}))  # takes a fifth of the time of looking for its texts
-        is_kept = await self._remember(whole, lambda: _texts(result, []), caller, Deadline.after(_REMEMBER_SECONDS))
+        whole = repr(
+            result.model_dump(exclude={"age_seconds"})
+        )  # takes a fifth of the time of looking for its texts
+        is_kept = await self._remember(
+            whole, lambda: _texts(result, []), caller, Deadline.after(_REMEMBER_SECONDS)
+        )
         if is_kept and len(whole) <= _INLINE_CHARS:
             self._shown[shown] = True
 
@@ -146,7 +154,10 @@ class Provenance:
         self, whole: str, texts_of: Callable[[], list[str]], caller: Caller, deadline: Deadline
     ) -> bool:
         """Whether all of them are remembered."""
-        examined = caller.user, hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest()
+        examined = (
+            caller.user,
+            hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest(),
+        )
         if examined in self._examined:
             return True
         texts = texts_of()
@@ -157,7 +168,9 @@ class Provenance:
             found = (
                 addresses_with_data(texts)
                 if len(whole) <= _INLINE_CHARS
-                else await self._workers.run(addresses_with_data, texts, deadline=deadline, size=len(whole))
+                else await self._workers.run(
+                    addresses_with_data, texts, deadline=deadline, size=len(whole)
+                )
             )
         except (SearchTimeoutError, SearchFetchError) as error:
             _log.warning("the addresses in a result or page are not remembered: %s", error.message)
@@ -169,14 +182,20 @@ class Provenance:
             await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
             return True
 
-        if is_stored := await self._best_effort(put, False):  # the reply is ready, and this process knows them
+        if is_stored := await self._best_effort(
+            put, False
+        ):  # the reply is ready, and this process knows them
             self._examined[examined] = True
         return is_stored
 
     async def _knows(self, url: str, caller: Caller) -> bool:
         for one in _spellings(url):
             key = _address_key(one, caller)
-            stored = None if key in self._here else await self._best_effort(partial(self._state.get, key), None)
+            stored = (
+                None
+                if key in self._here
+                else await self._best_effort(partial(self._state.get, key), None)
+            )
             if key in self._here or stored:
                 self._here[_address_key(url, caller)] = True
                 return True
@@ -216,5 +235,7 @@ def _spellings(url: str) -> Sequence[str]:
 def _address_key(url: str, caller: Caller) -> str:
     """The state key of an address: a hash, keyed with the caller."""
     user = hashlib.blake2b(caller.user.encode("utf-8", "replace"), digest_size=12)
-    address = hashlib.blake2b(identity(url).encode("utf-8", "replace"), digest_size=12, key=user.digest())
+    address = hashlib.blake2b(
+        identity(url).encode("utf-8", "replace"), digest_size=12, key=user.digest()
+    )
     return f"{KNOWN_ADDRESSES}{user.hexdigest()}/{address.hexdigest()}"

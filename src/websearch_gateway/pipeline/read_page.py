@@ -10,9 +10,24 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from websearch_gateway.base import normalise, with_scheme
-from websearch_gateway.cache.pages import UNKNOWN_SCRIPT, PageCache, Similarity, Subject, content_hash, page_key
+from websearch_gateway.cache.pages import (
+    UNKNOWN_SCRIPT,
+    PageCache,
+    Similarity,
+    Subject,
+    content_hash,
+    page_key,
+)
 from websearch_gateway.errors import SearchError
-from websearch_gateway.evidence import ANSWERS, MOST_PASSAGES, PDF, cut_passages, ranked, shown, window
+from websearch_gateway.evidence import (
+    ANSWERS,
+    MOST_PASSAGES,
+    PDF,
+    cut_passages,
+    ranked,
+    shown,
+    window,
+)
 from websearch_gateway.models import (
     LOCAL,
     LONGEST_QUERY,
@@ -32,7 +47,13 @@ from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers
-from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
+from websearch_gateway.results import (
+    PageContent,
+    PageMetadata,
+    PagePassage,
+    PagePassages,
+    QueryPassages,
+)
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000
@@ -78,7 +99,9 @@ class PageReading:
             whole_number(("offset",), request.offset, MOST_OFFSET, 0)
             most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
-                page, unknown = await self.read(request.url, caller, deadline, fresh=request.refresh)
+                page, unknown = await self.read(
+                    request.url, caller, deadline, fresh=request.refresh
+                )
             total = len(page.markdown)
             if request.offset > total:
                 raise invalid("offset", f"at most {total}, the length of the page", f"0-{total}")
@@ -108,7 +131,9 @@ class PageReading:
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds, caller) as call:
-                page, unknown = await self.read(request.url, caller, call, fresh=request.force_refresh)
+                page, unknown = await self.read(
+                    request.url, caller, call, fresh=request.force_refresh
+                )
                 found = await self.finder.find(page, queries, most, call)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
@@ -119,7 +144,9 @@ class PageReading:
             last_crawled=datetime.fromtimestamp(page.fetched_at, UTC).isoformat(timespec="seconds"),
             queries=tuple(
                 QueryPassages(query=query, results=_shown(answer), nearest=_beginning(nearest))
-                for query, answer, nearest in zip(request.queries, found.answers, found.nearest, strict=True)
+                for query, answer, nearest in zip(
+                    request.queries, found.answers, found.nearest, strict=True
+                )
             ),
             note=" ".join(found.notes),
             metadata=PageMetadata(
@@ -164,7 +191,9 @@ class PageReading:
         try:
             async with self.gate:
                 call = self.provenance.checking_redirects(deadline, address, caller)
-                page = await self.page_cache.read(address, call, fresh=fresh, user=caller.user, admit=admit)
+                page = await self.page_cache.read(
+                    address, call, fresh=fresh, user=caller.user, admit=admit
+                )
         except SearchError as error:
             if unknown is None:
                 raise
@@ -183,7 +212,13 @@ class PageReading:
 
 def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
     return tuple(
-        PagePassage(id=one.id, text=one.text, score=round(one.score, 3), section_path=one.section_path, page=one.page)
+        PagePassage(
+            id=one.id,
+            text=one.text,
+            score=round(one.score, 3),
+            section_path=one.section_path,
+            page=one.page,
+        )
         for one in answer
     )
 
@@ -203,10 +238,14 @@ def _checked(queries: tuple[str, ...]) -> list[str]:
         SearchValidationError: there are none or too many, or one is empty or too long.
     """
     if not 1 <= len(queries) <= MOST_QUERIES:
-        raise invalid("query", f"a query or a list of 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}")
+        raise invalid(
+            "query", f"a query or a list of 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}"
+        )
     plain = [normalise(query) if len(query) <= 10 * LONGEST_QUERY else query for query in queries]
     if not all(1 <= len(query) <= LONGEST_QUERY for query in plain):
-        raise invalid("query", f"1 to {LONGEST_QUERY} characters long", f"1-{LONGEST_QUERY} characters")
+        raise invalid(
+            "query", f"1 to {LONGEST_QUERY} characters long", f"1-{LONGEST_QUERY} characters"
+        )
     return plain
 
 
@@ -305,14 +344,21 @@ class PassageFinder:
             for places in found
         )
         nearest = tuple(
-            None if answer or not places else replace(prepared.passages[places[0][0]], score=places[0][1])
+            None
+            if answer or not places
+            else replace(prepared.passages[places[0][0]], score=places[0][1])
             for answer, places in zip(answers, found, strict=True)
         )
         notes = _notes(answers, nearest, prepared.more, compared.fault)
         if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
             # Without vectors a passage in other words goes unnoticed, so a query without a match still gets passages.
-            longest = tuple(sorted(prepared.passages, key=lambda passage: -len(passage.text))[:most])
-            answers, nearest = tuple(answer or longest for answer in answers), (None,) * len(answers)
+            longest = tuple(
+                sorted(prepared.passages, key=lambda passage: -len(passage.text))[:most]
+            )
+            answers, nearest = (
+                tuple(answer or longest for answer in answers),
+                (None,) * len(answers),
+            )
             notes = (*notes, "Where no word matches, the longest passages are shown.")
         return Findings(answers, nearest, notes, len(prepared.passages), warnings)
 
@@ -328,10 +374,14 @@ class PassageFinder:
         if (reranker := self._reranker) is None:
             return found, ()
 
-        async def reorder(query: str, places: Sequence[tuple[int, float]]) -> tuple[list[tuple[int, float]], str]:
+        async def reorder(
+            query: str, places: Sequence[tuple[int, float]]
+        ) -> tuple[list[tuple[int, float]], str]:
             texts = [page.subject.texts[page.passages[place].id] for place, _ in places]
             order, fault = await reranker.order(query, texts, call)
-            return [(places[at][0], score) for at, (_, score) in zip(order, places, strict=True)][:most], fault
+            return [(places[at][0], score) for at, (_, score) in zip(order, places, strict=True)][
+                :most
+            ], fault
 
         every = await asyncio.gather(*map(reorder, queries, found))
         faults = dict.fromkeys(fault for _, fault in every if fault)
@@ -351,7 +401,9 @@ class PassageFinder:
         key = page_key(page.url), content_hash(page)
         if (prepared := self._pages.get(key)) is None:
             size = len(page.markdown)
-            found = await self._workers.run(cut_passages, page.markdown, self._size, deadline=deadline, size=size)
+            found = await self._workers.run(
+                cut_passages, page.markdown, self._size, deadline=deadline, size=size
+            )
             passages = tuple(
                 Passage(
                     one["text"],
@@ -361,31 +413,46 @@ class PassageFinder:
                 )
                 for one in found["passages"]
             )
-            embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
+            embedded = {
+                passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)
+            }
             prepared = _PreparedPage(
                 passages,
                 Subject(embedded),
-                is_known_script=self._similarity.knows(" ".join(embedded.values())[:SAMPLE_CHARACTERS]),
+                is_known_script=self._similarity.knows(
+                    " ".join(embedded.values())[:SAMPLE_CHARACTERS]
+                ),
                 more=found["more"],
                 characters=size,
             )
             if prepared.characters <= MEMORY_CHARACTERS:
-                prepared = self._pages.setdefault(key, prepared)  # another call may have been faster
+                prepared = self._pages.setdefault(
+                    key, prepared
+                )  # another call may have been faster
         return prepared
 
 
 def _notes(
-    answers: Sequence[Sequence[Passage]], nearest: Sequence[Passage | None], more: bool, fault: str | None
+    answers: Sequence[Sequence[Passage]],
+    nearest: Sequence[Passage | None],
+    more: bool,
+    fault: str | None,
 ) -> tuple[str, ...]:
     """Sentences that help the caller to judge the passages."""
     notes = []
-    unanswered = [number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS]
+    unanswered = [
+        number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS
+    ]
     if unanswered:
         which = "the query" if len(answers) == 1 else f"query {', '.join(map(str, unanswered))}"
         shown = any(answers[number - 1] or nearest[number - 1] for number in unanswered)
-        notes.append(f"Nothing on this page seems to answer {which}{'; the nearest is shown' if shown else ''}.")
+        notes.append(
+            f"Nothing on this page seems to answer {which}{'; the nearest is shown' if shown else ''}."
+        )
     if more:
-        notes.append(f"The page is very long: only its first {MOST_PASSAGES:,} passages were searched.")
+        notes.append(
+            f"The page is very long: only its first {MOST_PASSAGES:,} passages were searched."
+        )
     if fault:
         notes.append(f"Ranked by words alone, at least in part: {fault}.")
     return tuple(notes)

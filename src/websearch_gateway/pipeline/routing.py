@@ -25,13 +25,20 @@ def merged_routes(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
             message = route.message or usual.message.replace(f"`{usual.server}`", f"`{server}`")
             merged[name] = replace(usual, server=server, message=message)
         elif not route.patterns or not (route.message or route.server):
-            raise SearchNotConfiguredError(f"The route {name} needs `patterns`, and a `message` or a `server`.")
+            raise SearchNotConfiguredError(
+                f"The route {name} needs `patterns`, and a `message` or a `server`."
+            )
         else:
             for number, pattern in enumerate(route.patterns, start=1):
                 if fault := _fault(pattern):
-                    raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
+                    raise SearchNotConfiguredError(
+                        f"Pattern {number} of the route {name} is unusable: {fault}."
+                    )
             server = route.server or name
-            message = route.message or f"This is for the server `{server}`: use that instead of a web search."
+            message = (
+                route.message
+                or f"This is for the server `{server}`: use that instead of a web search."
+            )
             merged[name] = Route(message, server, patterns=route.patterns)
     return merged
 

@@ -27,7 +27,12 @@ from typing import Generic, NamedTuple, TypeVar
 from websearch_gateway.base import child_span, in_own_thread
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.similar import Similar, SimilarQuestions
-from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchRateLimitError, Unavailable
+from websearch_gateway.errors import (
+    Exhausted,
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    Unavailable,
+)
 from websearch_gateway.models import (
     LOCAL,
     Call,
@@ -95,7 +100,9 @@ class SearchPipeline:
         with self.telemetry.call(request.query) as event:
             verify = self.verifies if request.verify_citations is None else request.verify_citations
             asked = question(request, request.query, verify_citations=verify)
-            checked = self.guard.check(asked, routed=caller.has_specialists, shortest=request.shortest)
+            checked = self.guard.check(
+                asked, routed=caller.has_specialists, shortest=request.shortest
+            )
             async with one_deadline(self.deadline_seconds, caller, progress) as call:
                 served = await self.recall(checked, call, self._ask)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
@@ -105,7 +112,9 @@ class SearchPipeline:
         """A new answer from the engine, finalized; and whether it is a stopgap."""
         with child_span("answer"):
             answer = await self.engine.ask(call)
-        finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
+        finish = partial(
+            finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd
+        )
         response = finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
         if call.query.verify_citations and self.verification:
             await call.progress("Reading the cited pages")
@@ -134,7 +143,9 @@ class Recall(Generic[R]):
     cached_limits: RateLimits
     state: State
 
-    async def __call__(self, checked: CheckedQuery, call: Call, ask: Ask[R], *, use_cache: bool = True) -> Served[R]:
+    async def __call__(
+        self, checked: CheckedQuery, call: Call, ask: Ask[R], *, use_cache: bool = True
+    ) -> Served[R]:
         """The result, with the warnings of the guard. `ask` gets a new one, which is stored, after the caller was
         admitted. If it fails or takes too long, a stale one stands in.
 
@@ -151,7 +162,11 @@ class Recall(Generic[R]):
         problem: StateProblem | None = self.state.problem
         if not checked.warnings and problem is None:
             return served
-        warnings = (*checked.warnings, *served.response.warnings, *([str(problem)] if problem else ()))
+        warnings = (
+            *checked.warnings,
+            *served.response.warnings,
+            *([str(problem)] if problem else ()),
+        )
         return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
     async def _recalled(self, call: Call, ask: Ask[R]) -> Served[R]:
@@ -174,7 +189,9 @@ class Recall(Generic[R]):
             await self.cached_limits.admit(caller)
             return known
         key = self.cache.key(query, caller)
-        served, joined = await self.single_flight.join(key, begin, call.progress, user=caller.user, deadline=call)
+        served, joined = await self.single_flight.join(
+            key, begin, call.progress, user=caller.user, deadline=call
+        )
         if not left:
             await self.cached_limits.admit(caller)
         if joined:  # the first caller is billed
@@ -190,7 +207,9 @@ class Recall(Generic[R]):
                 response, stopgap = await ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(round(seconds, 1)) from None
-        with suppress(TimeoutError):  # the result is in memory by now, and a slow state must not lose it
+        with suppress(
+            TimeoutError
+        ):  # the result is in memory by now, and a slow state must not lose it
             async with asyncio.timeout((end - clock()) / 2):
                 await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
         return Served(response)
@@ -224,7 +243,9 @@ class RateLimits:
     overall: str = ""
     setting: str = "RATE_LIMIT"
     clock: Callable[[], float] = time.time
-    best_effort: BestEffort = field(default_factory=lambda: BestEffort("Rate limits are counted in this process only"))
+    best_effort: BestEffort = field(
+        default_factory=lambda: BestEffort("Rate limits are counted in this process only")
+    )
 
     @stage("rate_limit")
     async def admit(self, caller: Caller) -> None:
@@ -261,16 +282,22 @@ class RateLimits:
         found = []
         for limit in self._limits(caller):
             used, end = [_number(await self.state.get(key)) for key in (limit.key, limit.end_key)]
-            resets_in = min(max(0, math.ceil(end - self.clock())), limit.seconds) if used and end else 0
+            resets_in = (
+                min(max(0, math.ceil(end - self.clock())), limit.seconds) if used and end else 0
+            )
             left = max(0, limit.most - used)
-            row = LimitUsage(setting=limit.setting, limit=limit.text, used=limit.most - left, left=left)
+            row = LimitUsage(
+                setting=limit.setting, limit=limit.text, used=limit.most - left, left=left
+            )
             found.append(row.model_copy(update={"resets_in_seconds": resets_in}))
         return found
 
     def _limits(self, caller: Caller) -> list[_Limit]:
         """The common limit, if there is one, and then that of the user."""
         # A digest, so that the state does not reveal the user.
-        user = hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        user = hashlib.blake2b(
+            caller.user.encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
         own = self.per_user, self.setting, user
         if caller.limits.rate_limit is not None and self.setting != CACHED:
             own = caller.limits.rate_limit, OWN_LIMIT, user
@@ -290,14 +317,20 @@ class RateLimits:
         for limit in reversed(limits):
             count = await state.add(limit.key, 1, limit.seconds)
             if count == 1:
-                await state.put(limit.end_key, b"%d" % math.ceil(self.clock() + limit.seconds), limit.seconds)
+                await state.put(
+                    limit.end_key, b"%d" % math.ceil(self.clock() + limit.seconds), limit.seconds
+                )
             if count > limit.most:
-                if limit is common and len(limits) > 1:  # another caller took the last common call meanwhile
+                if (
+                    limit is common and len(limits) > 1
+                ):  # another caller took the last common call meanwhile
                     await state.add(limits[-1].key, -1, limits[-1].seconds)
                 raise await self._refusal(state, limit)
 
     async def _refusal(self, state: State, limit: _Limit) -> SearchRateLimitError:
-        end = _number(await state.get(limit.end_key))  # none if the first caller left before it was written
+        end = _number(
+            await state.get(limit.end_key)
+        )  # none if the first caller left before it was written
         seconds = end - self.clock() if end else limit.seconds
         is_common = limit.setting == "GLOBAL_RATE_LIMIT"
         whose = "all users together" if is_common else "you"
@@ -368,7 +401,9 @@ class CachedAnswers:
             event.served("cache", len(found.citations or found.results), cache=found.cache)
             return found
 
-    async def similar(self, text: str, caller: Caller, *, threshold: float = SIMILAR, limit: int = 5) -> SimilarAnswers:
+    async def similar(
+        self, text: str, caller: Caller, *, threshold: float = SIMILAR, limit: int = 5
+    ) -> SimilarAnswers:
         """The cached results of similar questions, the most similar first.
 
         Args:
@@ -387,7 +422,9 @@ class CachedAnswers:
                 raise invalid("threshold", "a number from 0 to 1", "0-1")
             most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
             if self.similar_questions is None:
-                raise SearchNotConfiguredError("The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on.")
+                raise SearchNotConfiguredError(
+                    "The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on."
+                )
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
                 found = await self.similar_questions.find(query, caller, least=threshold, most=most)
@@ -398,7 +435,9 @@ class CachedAnswers:
         known = self.answers.recent(query, caller) or await self.answers.get(query, caller)
         if known is not None:
             return CachedAnswer(**dict(known.response), found=True, tool="search_web")
-        similar = await self.similar_questions.same(query, caller) if self.similar_questions else None
+        similar = (
+            await self.similar_questions.same(query, caller) if self.similar_questions else None
+        )
         if similar is None:
             return CachedAnswer()
         response = similar.served.response

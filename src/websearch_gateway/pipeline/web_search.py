@@ -73,7 +73,13 @@ from websearch_gateway.pipeline.finalize import clean_items, filters_of, unmet
 from websearch_gateway.pipeline.guard import Guard, question
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Searcher, Workers
-from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    ErrorInfo,
+    RawQuery,
+    RawSearchResponse,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 
@@ -121,14 +127,22 @@ class WebSearch:
             SearchTimeoutError: nothing was found before the deadline.
             Exhausted: every provider failed.
         """
-        with self.telemetry.call(request.query, "search_news" if request.topic == "news" else "web_search") as event:
+        with self.telemetry.call(
+            request.query, "search_news" if request.topic == "news" else "web_search"
+        ) as event:
             if request.freshness is not None and request.freshness not in HOURS:
                 allowed = ", ".join(HOURS)
                 raise invalid("freshness", f"one of {allowed}", allowed)
             hours = HOURS[request.freshness] if request.freshness else None
-            asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
+            asked = question(
+                request, request.query, max_results=request.num_results, freshness_hours=hours
+            )
             checked = self.guard.check(
-                asked, WebSearchRequest, "num_results", routed=caller.has_specialists, shortest=SHORTEST_QUERY
+                asked,
+                WebSearchRequest,
+                "num_results",
+                routed=caller.has_specialists,
+                shortest=SHORTEST_QUERY,
             )
             page = whole_number(("page",), request.page, LAST_PAGE)
             chosen = slice((page - 1) * request.num_results, page * request.num_results)
@@ -136,12 +150,18 @@ class WebSearch:
             query = replace(
                 checked.query,
                 max_results=hits_to_ask_for(chosen.stop, checked.query),
-                variant=variant([name.strip().lower() for name in request.providers], chosen, request.read_pages),
+                variant=variant(
+                    [name.strip().lower() for name in request.providers], chosen, request.read_pages
+                ),
             )
             reads = partial(self._read, request) if request.read_pages else None
             find = partial(self._find, chosen, searcher, reads)
-            async with one_deadline(min(self.deadline_seconds, most_seconds), caller, progress, bill) as call:
-                served = await self.recall(replace(checked, query=query), call, find, use_cache=request.use_cache)
+            async with one_deadline(
+                min(self.deadline_seconds, most_seconds), caller, progress, bill
+            ) as call:
+                served = await self.recall(
+                    replace(checked, query=query), call, find, use_cache=request.use_cache
+                )
             response = served.response
             event.served(
                 response.results[0].provider if response.results else "",
@@ -155,7 +175,11 @@ class WebSearch:
 
     @stage("answer")
     async def _find(
-        self, chosen: slice, searcher: Searcher, reads: Callable[..., Awaitable[dict[str, Outcome]]] | None, call: Call
+        self,
+        chosen: slice,
+        searcher: Searcher,
+        reads: Callable[..., Awaitable[dict[str, Outcome]]] | None,
+        call: Call,
     ) -> tuple[WebSearchResponse, bool]:
         """Search, read all pages concurrently, and combine the results. A stopgap if a page may soon be readable."""
         await call.progress("Searching the web")
@@ -164,7 +188,9 @@ class WebSearch:
         if not hits and found.hits:
             empty = ["This `page` is beyond the last result: try a smaller one."]
         else:
-            empty = [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
+            empty = (
+                [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
+            )
         outcomes: dict[str, Outcome] = {}
         if hits and reads is not None:
             await call.progress(f"Reading {len(hits)} pages")
@@ -187,7 +213,9 @@ class WebSearch:
         )
         return response, may_be_read_soon(outcomes)
 
-    async def _read(self, request: WebSearchRequest, urls: Sequence[str], call: Call) -> dict[str, Outcome]:
+    async def _read(
+        self, request: WebSearchRequest, urls: Sequence[str], call: Call
+    ) -> dict[str, Outcome]:
         return await read_pages(
             partial(self.page_cache.read, fresh=not request.use_cache),
             urls,
@@ -207,7 +235,9 @@ class WebSearch:
             warning = f"The texts that the provider sent are left out: {error.message}"
             return [replace(hit, content=None) for hit in hits], (warning,)
         cleaned = [replace(hit, content=texts.get(hit.url, (None, ()))[0]) for hit in hits]
-        return cleaned, tuple(f"{url}: {warning}" for url, (_, warnings) in texts.items() for warning in warnings)
+        return cleaned, tuple(
+            f"{url}: {warning}" for url, (_, warnings) in texts.items() for warning in warnings
+        )
 
 
 PAGE_CHARS = 8_000
@@ -230,7 +260,9 @@ UNSEEN_RUNS = 5
 
 _PARTS = re.compile(r"\.{3}|…|\s[·|—–]\s")
 """What vendors put between the parts of a snippet."""
-_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WORD = re.compile(
+    "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
 
 _TEMPORARY = frozenset({"busy", "broken", "timeout"})
 _MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
@@ -239,10 +271,14 @@ _LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
 
 def distinct(hits: Sequence[Hit], most: int) -> list[Hit]:
     """At most `most` hits, one per page, without trackers in their URLs."""
-    return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[:most]
+    return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[
+        :most
+    ]
 
 
-async def clean_sent(hits: Iterable[Hit], workers: Workers, deadline: Deadline) -> dict[str, tuple[str, Sequence[str]]]:
+async def clean_sent(
+    hits: Iterable[Hit], workers: Workers, deadline: Deadline
+) -> dict[str, tuple[str, Sequence[str]]]:
     """The page texts that a provider sent, cleaned as pages are, and warnings, by the URL of the hit.
 
     Raises:
@@ -251,7 +287,9 @@ async def clean_sent(hits: Iterable[Hit], workers: Workers, deadline: Deadline) 
     sent = [(hit.url, hit.content[:MOST_SENT]) for hit in hits if hit.content]
     if not sent:
         return {}
-    found = await workers.run(cleaned_texts, sent, deadline=deadline, size=sum(len(text) for _, text in sent))
+    found = await workers.run(
+        cleaned_texts, sent, deadline=deadline, size=sum(len(text) for _, text in sent)
+    )
     return {url: (text, warnings) for (url, _), (text, warnings) in zip(sent, found, strict=True)}
 
 
@@ -264,7 +302,9 @@ def cleaned_texts(sent: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str,
     return [clean_markdown(text, url) for url, text in sent]
 
 
-def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -> tuple[WebResult, ...]:
+def assemble(
+    query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]
+) -> tuple[WebResult, ...]:
     """The results, best first; hits whose redirects end at the same page become one.
 
     The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
@@ -276,7 +316,9 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     """
     found = list(_by_page(hits, outcomes).values())
     texts = [_text(hit, outcomes.get(hit.url)) for hit in found]
-    documents = tokens_of_each(f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True))
+    documents = tokens_of_each(
+        f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True)
+    )
     terms = query_terms(query)
     scores = bm25(terms, documents)
     results = []
@@ -286,7 +328,9 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     return tuple(sorted(results, key=lambda result: -result.relevance_score))
 
 
-def snippet_warnings(hits: Sequence[Hit], outcomes: Mapping[str, Outcome], results: Sequence[WebResult]) -> list[str]:
+def snippet_warnings(
+    hits: Sequence[Hit], outcomes: Mapping[str, Outcome], results: Sequence[WebResult]
+) -> list[str]:
     """A warning for each snippet that was replaced."""
     sent = {hit.url: hit.snippet for hit in hits}
     return [
@@ -325,7 +369,9 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
 
 def _text(hit: Hit, outcome: Outcome | None) -> str:
     """The beginning of the page, or else of the provider's text; empty if there is neither."""
-    text, notice = (outcome.markdown, _MORE) if isinstance(outcome, Page) else (hit.content or "", _LEFT_OUT)
+    text, notice = (
+        (outcome.markdown, _MORE) if isinstance(outcome, Page) else (hit.content or "", _LEFT_OUT)
+    )
     opening, rest = window(text, 0, PAGE_CHARS)
     if rest is None:
         return text
@@ -338,14 +384,18 @@ def _repeats_unseen(snippet: str, page: Page) -> bool:
     if not hides and reads_like_orders(snippet) is None:
         return False
     visible = f" {' '.join(_WORD.findall(plain(page.markdown[:MOST_COMPARED]).casefold()))} "
-    return any(_is_unseen(_WORD.findall(part.casefold()), visible) for part in _PARTS.split(snippet))
+    return any(
+        _is_unseen(_WORD.findall(part.casefold()), visible) for part in _PARTS.split(snippet)
+    )
 
 
 def _is_unseen(words: Sequence[str], visible: str) -> bool:
     """Whether words in a row, or all of them, are not on the page. A single one may be cut or written otherwise."""
     runs = [" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
     missing = [f" {run} " not in visible for run in runs]
-    most = max((len(list(group)) for is_missing, group in groupby(missing) if is_missing), default=0)
+    most = max(
+        (len(list(group)) for is_missing, group in groupby(missing) if is_missing), default=0
+    )
     return most >= UNSEEN_RUNS or (bool(missing) and all(missing))
 
 
@@ -359,9 +409,13 @@ def _visible_snippet(page: Page, terms: Sequence[str]) -> str:
     return best if len(best) <= SNIPPET_CHARS else f"{best[:SNIPPET_CHARS].rpartition(' ')[0]} …"
 
 
-def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]) -> WebResult:
+def _result(
+    hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]
+) -> WebResult:
     page = outcome if isinstance(outcome, Page) else None
-    title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its URL as title
+    title = (
+        page.title if page and hit.title == hit.url else hit.title
+    )  # a hit without a title has its URL as title
     snippet = _plain(hit.snippet)
     if page and _repeats_unseen(snippet, page):
         snippet = _visible_snippet(page, terms)
@@ -450,7 +504,9 @@ async def read_pages(
     try:
         pending = set(tasks.values())
         while pending and (seconds := until.remaining()):
-            done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            done, pending = await asyncio.wait(
+                pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
             left -= sum(isinstance(task.result(), Page) for task in done)
             if left <= 0:
                 until = until.within(GRACE_SECONDS)
@@ -490,12 +546,17 @@ class RawSearch:
         """
         with self.telemetry.call("\n".join(request.queries), tool="web_search_raw") as event:
             if not 1 <= len(request.queries) <= MOST_QUERIES:
-                raise invalid("query", f"one query, or 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}")
+                raise invalid(
+                    "query", f"one query, or 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}"
+                )
             await progress("Searching the web")
             gate = asyncio.Semaphore(QUERIES_AT_ONCE)
             texts = list(dict.fromkeys(request.queries))  # a repeated query is searched once
             async with asyncio.TaskGroup() as group:
-                tasks = {text: group.create_task(self._ask(text, request, caller, gate)) for text in texts}
+                tasks = {
+                    text: group.create_task(self._ask(text, request, caller, gate))
+                    for text in texts
+                }
             replies = {text: task.result() for text, task in tasks.items()}
             served = [reply for reply in replies.values() if not isinstance(reply, SearchError)]
             if not served:
@@ -517,7 +578,9 @@ class RawSearch:
                 warnings=tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
             )
 
-    async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
+    async def _ask(
+        self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore
+    ) -> _Reply:
         asked = question(request, text, max_results=request.results_per_query)
         try:
             async with one_deadline(self.deadline_seconds, caller) as call, gate:
@@ -561,7 +624,11 @@ class RawSearch:
             provider=found.provider,
             result=result,
             cost_usd=round(call.bill.usd, 9),
-            warnings=(*warnings, *found.warnings, *unmet(query, found.applied, found.provider, query.max_results)),
+            warnings=(
+                *warnings,
+                *found.warnings,
+                *unmet(query, found.applied, found.provider, query.max_results),
+            ),
         )
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, ClassVar
 
-from websearch_gateway.base import bucket, iso_date, make_hit, one_line, records, spoken_date, with_sites
+from websearch_gateway.base import (
+    bucket,
+    iso_date,
+    make_hit,
+    one_line,
+    records,
+    spoken_date,
+    with_sites,
+)
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -25,9 +33,7 @@ MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
-COUNTRIES = (
-    "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
-)
+COUNTRIES = "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
 LANGUAGES = (
     "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl pt-pt ro ru "
     "sk sl sr sv ta te th tr uk vi zh-hans"
@@ -91,7 +97,10 @@ class Brave(SharedProvider):
 
     def hit(self, row: Mapping[str, Any]) -> Hit | None:
         published = iso_date(row.get("page_age")) or spoken_date(row.get("age"), self.clock())
-        title, snippet = (unescape(_HIGHLIGHT.sub("", one_line(row.get(name)))) for name in ("title", "description"))
+        title, snippet = (
+            unescape(_HIGHLIGHT.sub("", one_line(row.get(name))))
+            for name in ("title", "description")
+        )
         return make_hit(self.name, row.get("url"), title, snippet, published=published)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
@@ -111,6 +120,9 @@ class Brave(SharedProvider):
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
             wait = float(per_second) if re.fullmatch(r"\d{1,7}", per_second) else 1.0
             return SearchProviderError(
-                "Brave's rate limit is reached.", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
+                "Brave's rate limit is reached.",
+                retry_after=wait,
+                retryable=True,
+                details={"reason": RATE_LIMITED},
             )
         return None

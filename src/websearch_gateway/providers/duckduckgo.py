@@ -13,7 +13,12 @@ from typing import Any, ClassVar
 from urllib.parse import urljoin
 
 from websearch_gateway.base import bucket, make_hit, target_of, with_sites
-from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import (
+    BLOCKED,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+)
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.providers.table import SharedProvider
 
@@ -54,7 +59,9 @@ class DuckDuckGo(SharedProvider):
     def parse(self, body: bytes) -> list[Hit]:
         """The results without the advertisements; raises on a bot page of any status."""
         page = _page(body)
-        found = page.xpath('//*[@id="links"]//*[contains(concat(" ", @class, " "), " web-result ")]')
+        found = page.xpath(
+            '//*[@id="links"]//*[contains(concat(" ", @class, " "), " web-result ")]'
+        )
         hits = (self._hit(result) for result in found)
         return [hit for hit in hits if hit]
 
@@ -64,7 +71,12 @@ class DuckDuckGo(SharedProvider):
         if not tokens:
             return None
         start = 10 + (page - 2) * 15
-        form = {"q": with_sites(query, most_included=1), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
+        form = {
+            "q": with_sites(query, most_included=1),
+            "s": str(start),
+            "dc": str(start + 1),
+            "vqd": tokens[0],
+        }
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
@@ -85,7 +97,10 @@ class DuckDuckGo(SharedProvider):
         return HttpRequest("POST", f"{self.base_url}/html/", headers=headers, form=form | choices)
 
     def _hit(self, result: Any) -> Hit | None:
-        links, snippets = result.xpath(".//h2//a[@href]"), result.xpath('.//*[contains(@class, "result__snippet")]')
+        links, snippets = (
+            result.xpath(".//h2//a[@href]"),
+            result.xpath('.//*[contains(@class, "result__snippet")]'),
+        )
         if not links:
             return None
         snippet = snippets[0].text_content() if snippets else ""
@@ -97,7 +112,9 @@ class DuckDuckGo(SharedProvider):
 
 def _blocked() -> SearchProviderError:
     return SearchProviderError(
-        "DuckDuckGo takes this address for a bot and blocks it.", retry_after=BLOCK_SECONDS, details={"reason": BLOCKED}
+        "DuckDuckGo takes this address for a bot and blocks it.",
+        retry_after=BLOCK_SECONDS,
+        details={"reason": BLOCKED},
     )
 
 

@@ -73,9 +73,17 @@ class Google(SharedProvider):
     def hit(self, row: Mapping[str, Any]) -> Hit | None:
         """Dates are those that the pages declare."""
         pagemap = row.get("pagemap")
-        tags = records(pagemap, "metatags", self.name, optional=True) if isinstance(pagemap, dict) else []
-        published = next(filter(None, (iso_date(tag.get("article:published_time")) for tag in tags)), None)
-        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
+        tags = (
+            records(pagemap, "metatags", self.name, optional=True)
+            if isinstance(pagemap, dict)
+            else []
+        )
+        published = next(
+            filter(None, (iso_date(tag.get("article:published_time")) for tag in tags)), None
+        )
+        return make_hit(
+            self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published
+        )
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page if Google names one and start + num stays within a hundred."""
@@ -88,7 +96,9 @@ class Google(SharedProvider):
         if status == 400 and b"API key not valid" in body:
             return SearchAuthError("Google rejected the key; check GOOGLE_API_KEY.")
         if status == 403:
-            return SearchAuthError("The Google project has no access to the Custom Search JSON API.")
+            return SearchAuthError(
+                "The Google project has no access to the Custom Search JSON API."
+            )
         if status == 429 and b"per day" in body:
             return quota_spent("Google's quota for today is spent.")
         return None

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from websearch_gateway.base import bucket, records
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchNotConfiguredError, SearchProviderError
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchNotConfiguredError,
+    SearchProviderError,
+)
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.providers.table import Columns, SharedProvider, given
 
@@ -23,7 +28,13 @@ class Searxng(SharedProvider):
     name: ClassVar[str] = "searxng"
     columns: ClassVar[Columns] = Columns(snippet="content", date="publishedDate")
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=100, freshness=True, region=True, language=True, safe_search=True, paging=True, news=True
+        max_results=100,
+        freshness=True,
+        region=True,
+        language=True,
+        safe_search=True,
+        paging=True,
+        news=True,
     )
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
@@ -48,7 +59,9 @@ class Searxng(SharedProvider):
         """
         found = records(reply, "results", self.name)
         if not found and reply.get("unresponsive_engines"):
-            raise SearchProviderError("SearXNG found nothing, and some of its engines did not respond.")
+            raise SearchProviderError(
+                "SearXNG found nothing, and some of its engines did not respond."
+            )
         return found
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:

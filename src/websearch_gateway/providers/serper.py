@@ -48,11 +48,18 @@ class Serper(SharedProvider):
             page=page if page > 1 else None,
         )
         path = "news" if query.topic == "news" else "search"
-        return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
+        return HttpRequest(
+            "POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body
+        )
 
     def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
         """`organic` or `news`, depending on the topic; a reply without results has neither."""
-        return records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
+        return records(
+            reply,
+            "news" if "news" in reply else "organic",
+            self.name,
+            optional="searchParameters" in reply,
+        )
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """A wrong key gives a 403; exhausted credit a 400, which looks like an invalid request."""

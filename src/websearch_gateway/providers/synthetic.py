@@ -23,4 +23,6 @@ class Synthetic(SharedProvider):
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """POST /v2/search."""
         headers = {"Authorization": f"Bearer {self.key}"}
-        return HttpRequest("POST", f"{self.base_url}/v2/search", headers=headers, json={"query": query.text})
+        return HttpRequest(
+            "POST", f"{self.base_url}/v2/search", headers=headers, json={"query": query.text}
+        )

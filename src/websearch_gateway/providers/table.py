@@ -21,7 +21,16 @@ from websearch_gateway.ports import Provider
 from websearch_gateway.settings.loading import PROVIDERS as ROWS
 from websearch_gateway.settings.loading import ProviderRow, Settings
 
-__all__ = ["PROVIDERS", "Columns", "Entry", "SharedProvider", "absent", "advice", "configured", "given"]
+__all__ = [
+    "PROVIDERS",
+    "Columns",
+    "Entry",
+    "SharedProvider",
+    "absent",
+    "advice",
+    "configured",
+    "given",
+]
 
 _MOST_ADVISED = 2
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
@@ -55,7 +64,11 @@ class SharedProvider(Provider):
 
     @property
     def key_setting(self) -> str | None:
-        return next(row.fields["key"].upper() if row.has_key else None for row in ROWS if row.name == self.name)
+        return next(
+            row.fields["key"].upper() if row.has_key else None
+            for row in ROWS
+            if row.name == self.name
+        )
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """The request for page `page` (1 is the first)."""
@@ -139,7 +152,9 @@ class Entry:
     def needs(self) -> tuple[str, ...]:
         """The settings that it requires: those without a default."""
         fields = Settings.model_fields
-        named = (setting for setting in self.row.fields.values() if setting not in self.row.optional)
+        named = (
+            setting for setting in self.row.fields.values() if setting not in self.row.optional
+        )
         return tuple(setting for setting in named if fields[setting].default is None)
 
     def missing(self, settings: Settings) -> list[str]:
@@ -149,7 +164,12 @@ class Entry:
     def build(self, settings: Settings) -> Provider:
         """Create the provider from its settings."""
         make: Callable[..., Provider] = _code(self)
-        return make(**{field: _plain(getattr(settings, setting)) for field, setting in self.row.fields.items()})
+        return make(
+            **{
+                field: _plain(getattr(settings, setting))
+                for field, setting in self.row.fields.items()
+            }
+        )
 
 
 def _plain(value: Any) -> Any:
@@ -184,13 +204,21 @@ def advice(settings: Settings) -> str:
 
     Providers that need no key often block callers, or cover little.
     """
-    if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
+    if any(
+        entry.needs
+        for entry in PROVIDERS
+        if entry.name in {one.name for one in configured(settings)}
+    ):
         return ""
     sold = sorted(filter(None, map(_sold, PROVIDERS)))[:_MOST_ADVISED]
     keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, _, key, page in sold)
     # The two keys that people most often have already.
     others = [] if "TAVILY_API_KEY" in keys else ["TAVILY_API_KEY works as well"]
-    others += [] if getattr(settings, "openai_api_key", None) else ["OPENAI_API_KEY answers without any of them"]
+    others += (
+        []
+        if getattr(settings, "openai_api_key", None)
+        else ["OPENAI_API_KEY answers without any of them"]
+    )
     return ". ".join([f"No search provider has a key here: set {keys}", *others]) + "."
 
 
@@ -205,7 +233,9 @@ def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
 
 def _code(entry: Entry) -> Any:
     found = vars(import_module(f"{__package__}.{entry.row.module or entry.name}")).values()
-    return next(one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name)
+    return next(
+        one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name
+    )
 
 
 def _remedy(entry: Entry, settings: Settings) -> str:
@@ -222,7 +252,11 @@ def _named(settings: Settings) -> list[Entry]:
     for name in names:
         if name not in table:
             known = ", ".join(table)
-            raise SearchNotConfiguredError(f"SEARCH_PROVIDERS names {name!r}; the known providers are {known}.")
+            raise SearchNotConfiguredError(
+                f"SEARCH_PROVIDERS names {name!r}; the known providers are {known}."
+            )
         if missing := table[name].missing(settings):
-            raise SearchNotConfiguredError(f"SEARCH_PROVIDERS names {name}, which needs {' and '.join(missing)}.")
+            raise SearchNotConfiguredError(
+                f"SEARCH_PROVIDERS names {name}, which needs {' and '.join(missing)}."
+            )
     return [table[name] for name in names]

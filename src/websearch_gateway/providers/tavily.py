@@ -30,7 +30,9 @@ class Tavily(SharedProvider):
     base_url: str = "https://api.tavily.com"
 
     name: ClassVar[str] = "tavily"
-    spent: ClassVar[Mapping[int, str]] = dict.fromkeys((432, 433), "The Tavily account is over its usage limit.")
+    spent: ClassVar[Mapping[int, str]] = dict.fromkeys(
+        (432, 433), "The Tavily account is over its usage limit."
+    )
     columns: ClassVar[Columns] = Columns(snippet="content", date="published_date", score="score")
     # One credit at the pay-as-you-go price of $0.008.
     capabilities: ClassVar[Capabilities] = Capabilities(
@@ -44,7 +46,11 @@ class Tavily(SharedProvider):
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """POST /search. Only its replies about news have dates."""
-        region = query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
+        region = (
+            query.region
+            if query.topic == "general" and query.region in _COUNTRIES.split()
+            else None
+        )
         body = given(
             query=query.text,
             search_depth="basic",
@@ -60,4 +66,8 @@ class Tavily(SharedProvider):
 
     def sends_domains(self, query: SearchQuery) -> bool:
         include, exclude = query.include_domains, query.exclude_domains
-        return bool(include or exclude) and len(include) <= MOST_INCLUDED and len(exclude) <= MOST_EXCLUDED
+        return (
+            bool(include or exclude)
+            and len(include) <= MOST_INCLUDED
+            and len(exclude) <= MOST_EXCLUDED
+        )

@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from websearch_gateway.base import STOP_WORDS, fold, language_of, make_hit, one_line, records, user_agent
+from websearch_gateway.base import (
+    STOP_WORDS,
+    fold,
+    language_of,
+    make_hit,
+    one_line,
+    records,
+    user_agent,
+)
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
@@ -77,7 +85,9 @@ class Wikipedia(SharedProvider):
         error = reply_object(body, self.name).get("error")
         code = error.get("code") if isinstance(error, dict) else None
         shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
-        return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
+        return SearchProviderError(
+            f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag"
+        )
 
     def language(self, query: SearchQuery) -> str | None:
         return query.language if "{lang}" in self.base_url else None
@@ -92,7 +102,9 @@ class Wikipedia(SharedProvider):
             "format": "json",
             "formatversion": "2",
             "generator": "search",
-            "gsrsearch": " ".join([word for word in words if fold(word) not in STOP_WORDS] or words),
+            "gsrsearch": " ".join(
+                [word for word in words if fold(word) not in STOP_WORDS] or words
+            ),
             "gsrnamespace": "0",
             "gsrlimit": str(min(query.max_results, MOST_HITS)),
             "prop": "extracts|info",
@@ -104,12 +116,16 @@ class Wikipedia(SharedProvider):
         }
         if offset:
             params["gsroffset"] = str(offset)
-        return HttpRequest("GET", f"{base}/w/api.php", params, {"User-Agent": user_agent(self.contact)})
+        return HttpRequest(
+            "GET", f"{base}/w/api.php", params, {"User-Agent": user_agent(self.contact)}
+        )
 
     def hit(self, row: Mapping[str, Any]) -> Hit | None:
         text = one_line(row.get("extract"))
         snippet = text if len(text) <= _SNIPPET else f"{text[:_SNIPPET].rpartition(' ')[0]} …"
-        return make_hit(self.name, row.get("fullurl"), row.get("title"), snippet, content=text or None)
+        return make_hit(
+            self.name, row.get("fullurl"), row.get("title"), snippet, content=text or None
+        )
 
 
 def _place(row: Mapping[str, Any]) -> float:

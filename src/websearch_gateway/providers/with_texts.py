@@ -55,7 +55,9 @@ class Exa(SharedProvider):
             userLocation=query.region,
             category="news" if query.topic == "news" else None,
         )
-        return HttpRequest("POST", f"{self.base_url}/search", headers={"x-api-key": self.key}, json=body)
+        return HttpRequest(
+            "POST", f"{self.base_url}/search", headers={"x-api-key": self.key}, json=body
+        )
 
 
 FIRECRAWL_MOST_RESULTS = 10
@@ -107,7 +109,9 @@ class Firecrawl(SharedProvider):
         data = reply.get("data")
         if not isinstance(data, dict):
             raise SearchProviderParseError(f"The reply of {self.name} has no results (data).")
-        found = [row for key in ("web", "news") for row in records(data, key, self.name, optional=True)]
+        found = [
+            row for key in ("web", "news") for row in records(data, key, self.name, optional=True)
+        ]
         return [{**row, "snippet": row.get("description") or row.get("snippet")} for row in found]
 
 
@@ -203,7 +207,9 @@ class Linkup(SharedProvider):
         error = reply.get("error")
         if isinstance(error, dict) and error.get("code") == _NOTHING_FOUND:
             return []
-        return [row for row in records(reply, "results", self.name) if row.get("type", "text") == "text"]
+        return [
+            row for row in records(reply, "results", self.name) if row.get("type", "text") == "text"
+        ]
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """400 means an invalid request, or no results; 429 a rate limit, or that the credits are spent."""

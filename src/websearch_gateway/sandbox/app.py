@@ -20,7 +20,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,7 +34,14 @@ from websearch_gateway.sandbox.documentation import NPM, PYPI, sitemap_url
 from websearch_gateway.sandbox.documentation import ROUTES as DOCUMENTATION
 from websearch_gateway.sandbox.server import Board, Call, Fault
 from websearch_gateway.sandbox.small_web import library, render
-from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, clock, every_vendor, json_object, origin
+from websearch_gateway.sandbox.vendors.vendor import (
+    Vendor,
+    VendorRefusal,
+    clock,
+    every_vendor,
+    json_object,
+    origin,
+)
 
 VENDORS = (*every_vendor(), PYPI, NPM)
 
@@ -39,7 +52,9 @@ def _refused(_: Request, refusal: Exception) -> Response:
     return refusal.response()
 
 
-def create_app(board: Board | None = None, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Starlette:
+def create_app(
+    board: Board | None = None, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> Starlette:
     """Every vendor under its name, the pages, and `/_sandbox`.
 
     The faults `reset`, `drip` and `wrong_length` need the connection itself, so they work only when `Sandbox` or
@@ -85,7 +100,9 @@ def control_routes(board: Board) -> list[BaseRoute]:
         calls = board.seen()
         total = Counter(call.path for call in calls)
         cancelled = Counter(call.path for call in calls if call.cancelled)
-        return JSONResponse({path: {"calls": total[path], "cancelled": cancelled[path]} for path in sorted(total)})
+        return JSONResponse(
+            {path: {"calls": total[path], "cancelled": cancelled[path]} for path in sorted(total)}
+        )
 
     return [
         Route("/_sandbox/faults", add, methods=["POST"]),
@@ -95,7 +112,12 @@ def control_routes(board: Board) -> list[BaseRoute]:
     ]
 
 
-_TIDES = {"station": "Gull Harbour", "unit": "m", "high": [["04:12", 3.9], ["16:31", 4.1]], "low": [["10:20", 0.7]]}
+_TIDES = {
+    "station": "Gull Harbour",
+    "unit": "m",
+    "high": [["04:12", 3.9], ["16:31", 4.1]],
+    "low": [["10:20", 0.7]],
+}
 _NOTES = "Field notes, 12 May.\n\nTwo curlews on the north bank; the hide is closed until June.\n"
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
@@ -114,8 +136,12 @@ trailer<</Root 1 0 R>>
 _LONG_REPEATS = 40
 
 _SPECIAL: dict[str, Response] = {
-    "not-found": HTMLResponse("<!doctype html><title>Not found</title><h1>404</h1><p>There is no such page.</p>", 404),
-    "forbidden": HTMLResponse("<!doctype html><title>Forbidden</title><h1>403</h1><p>Members only.</p>", 403),
+    "not-found": HTMLResponse(
+        "<!doctype html><title>Not found</title><h1>404</h1><p>There is no such page.</p>", 404
+    ),
+    "forbidden": HTMLResponse(
+        "<!doctype html><title>Forbidden</title><h1>403</h1><p>Members only.</p>", 403
+    ),
     "moved": RedirectResponse("/pages/espresso-at-home", 301),
     "moved-twice": RedirectResponse("/pages/special/moved", 302),
     "tides.json": Response(json.dumps(_TIDES), media_type="application/json"),
@@ -143,8 +169,12 @@ async def _special(request: Request) -> Response:
 
 
 async def _home(_: Request) -> HTMLResponse:
-    entries = "".join(f'<li><a href="{page.path}">{escape(page.title)}</a></li>' for page in library().values())
-    return HTMLResponse(f"<!doctype html><title>All pages</title><h1>All pages</h1><ul>{entries}</ul>")
+    entries = "".join(
+        f'<li><a href="{page.path}">{escape(page.title)}</a></li>' for page in library().values()
+    )
+    return HTMLResponse(
+        f"<!doctype html><title>All pages</title><h1>All pages</h1><ul>{entries}</ul>"
+    )
 
 
 async def _page(request: Request) -> HTMLResponse:
@@ -155,7 +185,9 @@ async def _page(request: Request) -> HTMLResponse:
 
 
 async def _sitemap(request: Request) -> Response:
-    places = "".join(f"<url><loc>{origin(request)}{page.path}</loc></url>" for page in library().values())
+    places = "".join(
+        f"<url><loc>{origin(request)}{page.path}</loc></url>" for page in library().values()
+    )
     return Response(
         f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>',
         media_type="application/xml",
@@ -212,7 +244,9 @@ class Gate:
         call = Call(scope["method"], path, scope["query_string"].decode("latin-1"), body, names)
         await self._watched(scope, receive, send, call, self._board.record(call))
 
-    async def _watched(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
+    async def _watched(
+        self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None
+    ) -> None:
         complete = replayed = False
 
         async def replay() -> Message:
@@ -224,11 +258,15 @@ class Gate:
 
         async def noting(message: Message) -> None:
             nonlocal complete
-            complete = complete or (message["type"] == "http.response.body" and not message.get("more_body", False))
+            complete = complete or (
+                message["type"] == "http.response.body" and not message.get("more_body", False)
+            )
             await send(message)
 
         work = asyncio.ensure_future(self._serve(scope, replay, noting, call, fault))
-        gone = asyncio.ensure_future(receive())  # the body is read, so this can only be the end of the connection
+        gone = asyncio.ensure_future(
+            receive()
+        )  # the body is read, so this can only be the end of the connection
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
             if gone.done() and not work.done() and not complete:
@@ -243,12 +281,16 @@ class Gate:
             work.cancel()
             gone.cancel()
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None
+    ) -> None:
         scope.setdefault("state", {})["fault"] = fault
         if fault is None:
             await self._app(scope, receive, send)
             return
-        request = FaultyRequest(fault, self._vendors.get(call.path.split("/")[0]), self._app, scope, receive, send)
+        request = FaultyRequest(
+            fault, self._vendors.get(call.path.split("/")[0]), self._app, scope, receive, send
+        )
         if make := RESPONSES.get(fault.kind):
             await make(request)(scope, receive, send)
         else:
@@ -258,7 +300,9 @@ class Gate:
 _BOMB_BLOCK = 1 << 20
 _BOMB_BLOCKS = 4096
 # A query in JSON, or in a form: a value of `q`, `query` or, of Wikipedia, `gsrsearch`.
-_QUERY = re.compile(rb'("q(?:uery)?":\s*")(?:[^"\\]|\\.)*|((?<![^&])(?:q(?:uery)?|gsrsearch)=)[^&]*')
+_QUERY = re.compile(
+    rb'("q(?:uery)?":\s*")(?:[^"\\]|\\.)*|((?<![^&])(?:q(?:uery)?|gsrsearch)=)[^&]*'
+)
 _OTHER_QUERY = rb"\1\2harbour,ferry,library,fares"
 _NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
 
@@ -283,7 +327,9 @@ class FaultyRequest:
 
 def _status(request: FaultyRequest) -> Response:
     fault, vendor = request.fault, request.vendor
-    refusal = vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
+    refusal = (
+        vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
+    )
     response = refusal.response()
     if fault.retry_after is not None:
         response.headers["retry-after"] = f"{fault.retry_after:g}"
@@ -291,7 +337,9 @@ def _status(request: FaultyRequest) -> Response:
 
 
 def _bot(request: FaultyRequest) -> Response:
-    status, page = request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
+    status, page = (
+        request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
+    )
     return HTMLResponse(page, status)
 
 
@@ -302,7 +350,9 @@ RESPONSES: dict[str, Callable[[FaultyRequest], Response]] = {
     "redirect_private": lambda request: RedirectResponse(request.fault.location, 302),
     "redirect_loop": lambda request: RedirectResponse(request.scope["path"], 302),
     # A charset that takes Python seconds to decode.
-    "odd_charset": lambda _: Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"),
+    "odd_charset": lambda _: Response(
+        b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"
+    ),
 }
 """The faults that are a response like others."""
 
@@ -335,7 +385,9 @@ async def _drip(request: FaultyRequest) -> None:
         nonlocal head, body
         if message["type"] == "http.response.start":
             lines = [b"%s: %s" % pair for pair in message["headers"]]
-            head = b"\r\n".join([b"HTTP/1.1 %d Slowly" % message["status"], *lines, b"connection: close", b"", b""])
+            head = b"\r\n".join(
+                [b"HTTP/1.1 %d Slowly" % message["status"], *lines, b"connection: close", b"", b""]
+            )
         body += message.get("body", b"")
 
     await request.app(request.scope, request.receive, collect)
@@ -361,7 +413,9 @@ async def _unrelated(request: FaultyRequest) -> None:
 
 async def _huge(request: FaultyRequest) -> None:
     paragraph = b"<p>" + b"and so on, " * 5000 + b"</p>\n"
-    await request.send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await request.send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]}
+    )
     while True:
         await request.send({"type": "http.response.body", "body": paragraph, "more_body": True})
         await asyncio.sleep(0)

@@ -49,7 +49,9 @@ def _version(request: Request) -> str:
 
 
 def _page(request: Request, title: str, body: str, links: dict[str, str]) -> Response:
-    menu = "".join(f'<li><a href="{escape(target)}">{escape(name)}</a></li>' for target, name in links.items())
+    menu = "".join(
+        f'<li><a href="{escape(target)}">{escape(name)}</a></li>' for target, name in links.items()
+    )
     return _validated(
         request,
         f"<!doctype html><html lang='en'><title>{escape(title)}</title><nav><ul>{menu}</ul></nav>"
@@ -76,7 +78,10 @@ async def _document(request: Request) -> Response:
     root = f"/docs/{version}/"
     links = {root + name: title for name, (title, _) in pages.items()}
     if version == OLD:
-        links |= {root + name: name for name in ("live.html", "busy.html", "trap/1", "timeouts.html", "away.html")}
+        links |= {
+            root + name: name
+            for name in ("live.html", "busy.html", "trap/1", "timeouts.html", "away.html")
+        }
         links[f"{root}private/notes.html"] = "notes"
     return _page(request, *pages[path], links)
 
@@ -89,7 +94,10 @@ def _markdown(request: Request, path: str) -> Response:
     text = re.sub(r"<h2[^>]*>", "\n\n## ", body)
     text = re.sub(r"<dt[^>]*>(.*?)</dt>", r"\n\n**\1**\n\n", text)
     text = re.sub(
-        r"<pre><code class='language-(\w+)'>(.*?)</code></pre>", r"\n\n```\1\n\2\n```\n\n", text, flags=re.DOTALL
+        r"<pre><code class='language-(\w+)'>(.*?)</code></pre>",
+        r"\n\n```\1\n\2\n```\n\n",
+        text,
+        flags=re.DOTALL,
     )
     text = re.sub(r"</?code>", "`", text.replace("</p>", "\n\n").replace("</h2>", "\n\n"))
     text = unescape(re.sub(r"</?\w+[^>]*>", "", text))
@@ -99,7 +107,9 @@ def _markdown(request: Request, path: str) -> Response:
 async def _llms(request: Request) -> Response:
     if _version(request) != NEXT:
         raise HTTPException(404)
-    entries = "".join(f"- [{title}]({path or 'index.html'}.md)\n" for path, (title, _) in documents(NEXT).items())
+    entries = "".join(
+        f"- [{title}]({path or 'index.html'}.md)\n" for path, (title, _) in documents(NEXT).items()
+    )
     return _validated(request, f"# Heron {NEXT}\n\n## Documentation\n\n{entries}", "text/plain")
 
 
@@ -125,7 +135,9 @@ def _redirect(path: str, target: str, status: int) -> Route:
 
 
 async def _live(request: Request) -> Response:
-    page = f"<!doctype html><title>Live levels</title><div id='app'></div><script>{_SCRIPT}</script>"
+    page = (
+        f"<!doctype html><title>Live levels</title><div id='app'></div><script>{_SCRIPT}</script>"
+    )
     return _validated(request, page, "text/html")
 
 
@@ -135,13 +147,18 @@ async def _busy(request: Request) -> Response:
         asked.add(request.url.path)
         return PlainTextResponse("Too many requests.", 429, {"retry-after": str(_PATIENCE_SECONDS)})
     return _page(
-        request, "Busy hours", "<p>Most people ask for the tides between six and eight in the morning.</p>", {}
+        request,
+        "Busy hours",
+        "<p>Most people ask for the tides between six and eight in the morning.</p>",
+        {},
     )
 
 
 async def _trap(request: Request) -> Response:
     number = request.path_params["number"]
-    body = f"<p>The tides of day {number}. The next day follows, and there is always a next day.</p>"
+    body = (
+        f"<p>The tides of day {number}. The next day follows, and there is always a next day.</p>"
+    )
     return _page(request, f"Day {number}", body, {f"/docs/{OLD}/trap/{number + 1}": "Next day"})
 
 
@@ -171,7 +188,11 @@ def documents(version: str) -> Mapping[str, tuple[str, str]]:
 def inventory(version: str) -> bytes:
     """An objects.inv of version 2, as Sphinx writes it (https://sphobjinv.readthedocs.io/en/stable/syntax.html)."""
     pages = documents(version).items()
-    lines = [f"{name} py:function 1 {path}#$ -" for path, (_, body) in pages for name in _DEFINED.findall(body)]
+    lines = [
+        f"{name} py:function 1 {path}#$ -"
+        for path, (_, body) in pages
+        for name in _DEFINED.findall(body)
+    ]
     head = f"# Sphinx inventory version 2\n# Project: Heron\n# Version: {version}\n"
     note = "# The remainder of this file is compressed using zlib.\n"
     return (head + note).encode() + zlib.compress("\n".join(lines).encode() + b"\n")
@@ -184,7 +205,10 @@ ROUTES: list[BaseRoute] = [
         "/harbour/tides",
         "harbour/tides",
         "<p>Tides reads the tables of a harbour, in the browser and on servers, and draws them as waves.</p>",
-        {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"},
+        {
+            "/harbour/tides/issues": "Issues",
+            "/harbour/tides/blob/main/docs/waves.html": "Drawing waves",
+        },
     ),
     _written(
         "/harbour/tides/blob/main/docs/waves.html",
@@ -197,21 +221,47 @@ ROUTES: list[BaseRoute] = [
     Route(f"/docs/{OLD}/live.html", _live),
     Route(f"/docs/{OLD}/busy.html", _busy),
     Route(f"/docs/{OLD}/trap/{{number:int}}", _trap),
-    _written(f"/docs/{OLD}/private/notes.html", "Notes", "<p>Closed by robots.txt: no crawler reads this.</p>", {}),
+    _written(
+        f"/docs/{OLD}/private/notes.html",
+        "Notes",
+        "<p>Closed by robots.txt: no crawler reads this.</p>",
+        {},
+    ),
     Route("/docs/{version}/objects.inv", _inventory),
     Route("/docs/{version}/llms.txt", _llms),
     Route("/docs/{version}/{path:path}", _document),
 ]
 
 _PYPI: dict[str, dict[str, Any]] = {
-    "heron": {"newest": "2.0", "versions": ("1.0", "2.0", "3.0b1"), "links": {"Documentation": "/docs/"}},
-    "heron-tools": {"newest": "0.4", "versions": ("0.4",), "links": {"Homepage": "/pages/", "Docs": "/docs/2.0/"}},
-    "gull": {"newest": "1.1", "versions": ("1.1",), "links": {"Docs": "/docs/2.0/"}, "yanked": "breaks all harbours"},
+    "heron": {
+        "newest": "2.0",
+        "versions": ("1.0", "2.0", "3.0b1"),
+        "links": {"Documentation": "/docs/"},
+    },
+    "heron-tools": {
+        "newest": "0.4",
+        "versions": ("0.4",),
+        "links": {"Homepage": "/pages/", "Docs": "/docs/2.0/"},
+    },
+    "gull": {
+        "newest": "1.1",
+        "versions": ("1.1",),
+        "links": {"Docs": "/docs/2.0/"},
+        "yanked": "breaks all harbours",
+    },
     "tern": {"newest": "0.1", "versions": ("0.1",), "links": {}},
 }
 _NPM: dict[str, dict[str, Any]] = {
-    "heron": {"newest": "3.0.0-beta.1", "versions": ("2.0.0", "3.0.0-beta.1"), "homepage": "/docs/{short}/"},
-    "@harbour/tides": {"newest": "1.2.0", "versions": ("1.2.0",), "homepage": "/harbour/tides#readme"},
+    "heron": {
+        "newest": "3.0.0-beta.1",
+        "versions": ("2.0.0", "3.0.0-beta.1"),
+        "homepage": "/docs/{short}/",
+    },
+    "@harbour/tides": {
+        "newest": "1.2.0",
+        "versions": ("1.2.0",),
+        "homepage": "/harbour/tides#readme",
+    },
     "tern": {"newest": "0.1.0", "versions": ("0.1.0",)},
 }
 
@@ -235,7 +285,8 @@ async def _pypi(request: Request) -> Response:
         "version": version or package["newest"],
         "docs_url": None,
         "home_page": None,
-        "project_urls": {label: origin(request) + path for label, path in package["links"].items()} or None,
+        "project_urls": {label: origin(request) + path for label, path in package["links"].items()}
+        or None,
         "yanked": reason is not None,
         "yanked_reason": reason,
     }
@@ -256,5 +307,9 @@ async def _npm(request: Request) -> Response:
     return JSONResponse(manifest)
 
 
-PYPI = Vendor("pypi", [Route("/pypi/{name}/json", _pypi), Route("/pypi/{name}/{version}/json", _pypi)], _refusal)
+PYPI = Vendor(
+    "pypi",
+    [Route("/pypi/{name}/json", _pypi), Route("/pypi/{name}/{version}/json", _pypi)],
+    _refusal,
+)
 NPM = Vendor("npm", [Route("/{place:path}", _npm)], _refusal)

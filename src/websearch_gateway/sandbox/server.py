@@ -48,7 +48,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-TRANSPORT_KINDS = frozenset({"status", "delay", "hang", "reset", "garbage", "bot", "drip", "unrelated"})
+TRANSPORT_KINDS = frozenset(
+    {"status", "delay", "hang", "reset", "garbage", "bot", "drip", "unrelated"}
+)
 """What any vendor or page can do; `unrelated`: it answers another question than it was asked."""
 
 OWN_KINDS = {
@@ -92,7 +94,9 @@ class Fault:
     def __post_init__(self) -> None:
         allowed = TRANSPORT_KINDS.union(OWN_KINDS.get(self.target.partition("/")[0], "").split())
         if self.kind not in allowed:
-            raise ValueError(f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}")
+            raise ValueError(
+                f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}"
+            )
 
 
 @dataclass(slots=True)
@@ -132,7 +136,9 @@ class Board:
         """
         fault = Fault(target, kind, **options)
         with self._changed:
-            self._faults.append((fault, iter(range(fault.times)) if fault.times is not None else None))
+            self._faults.append(
+                (fault, iter(range(fault.times)) if fault.times is not None else None)
+            )
 
     def clear_faults(self) -> None:
         """Remove all faults."""
@@ -156,7 +162,8 @@ class Board:
             self._changed.notify_all()
             for fault, remaining in self._faults:
                 fits = covers(fault.target, call.path) and (
-                    fault.when is None or fault.when.encode() in f"{call.path}?{call.query} ".encode() + call.body
+                    fault.when is None
+                    or fault.when.encode() in f"{call.path}?{call.query} ".encode() + call.body
                 )
                 if fits and (remaining is None or next(remaining, None) is not None):
                     return fault
@@ -181,7 +188,9 @@ class Board:
         """The number of them whose client disconnected before the end of the reply. Known a moment after it did."""
         return sum(call.cancelled for call in self.seen(target))
 
-    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 100.0) -> None:
+    async def wait_for(
+        self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 100.0
+    ) -> None:
         """Wait until `calls(target)` and `cancelled(target)` reach these numbers.
 
         Raises:
@@ -241,7 +250,11 @@ def engines(url: str) -> dict[str, dict[str, str]]:
     """Answer engine besides OpenAI -> the settings that turn it on, in addition to those of `environment`."""
     from websearch_gateway.settings.loading import ENGINES
 
-    keyed = {row.name: {f"{row.name.upper()}_API_KEY": key_of(row.name)} for row in ENGINES if row.name != "openai"}
+    keyed = {
+        row.name: {f"{row.name.upper()}_API_KEY": key_of(row.name)}
+        for row in ENGINES
+        if row.name != "openai"
+    }
     return {**keyed, "llm": {"LLM_BASE_URL": f"{url}/llm/v1", "LLM_MODEL": LLM_MODEL}}
 
 
@@ -263,13 +276,21 @@ async def _listening(app: Starlette, host: str, port: int) -> AsyncIterator[str]
             self.app_state = {**self.app_state, "transport": transport}
 
     config = Config(
-        app, http=OpenProtocol, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False
+        app,
+        http=OpenProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
     )
     config.timeout_keep_alive = _IDLE_SECONDS
     config.load()
     state = ServerState()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: OpenProtocol(config, state, {}, loop), host, port, backlog=config.backlog)
+    server = await loop.create_server(
+        lambda: OpenProtocol(config, state, {}, loop), host, port, backlog=config.backlog
+    )
     try:
         bound = server.sockets[0].getsockname()[1]
         yield f"http://{host}:{bound}"
@@ -337,7 +358,9 @@ class Sandbox(Board):
             OSError: the port is taken.
         """
         ready: Future[str] = Future()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._run(ready)), name="sandbox", daemon=True)
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._run(ready)), name="sandbox", daemon=True
+        )
         self._thread.start()
         self.url = ready.result()
 

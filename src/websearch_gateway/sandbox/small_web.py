@@ -24,7 +24,9 @@ from lxml.html import fragment_fromstring
 
 from websearch_gateway.base import STOP_WORDS, stems
 
-_BLOCKS = frozenset({"p", "li", "h2", "h3", "h4", "tr", "pre", "blockquote", "figcaption", "dt", "dd", "caption"})
+_BLOCKS = frozenset(
+    {"p", "li", "h2", "h3", "h4", "tr", "pre", "blockquote", "figcaption", "dt", "dd", "caption"}
+)
 _PROSE = frozenset({"p", "li", "blockquote", "dd"})
 _UNITS = {"h": "hours", "d": "days"}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“„«¿¡(]?[A-Z0-9ÄÖÜÁÉÍÓÚÑ])|(?<=[。！？])")
@@ -66,7 +68,9 @@ def _blocks(html: str) -> list[tuple[str, str]]:
     found = []
     for element in fragment_fromstring(html, create_parent=True).iter(*_BLOCKS):
         if element.tag == "tr":
-            text = " | ".join(filter(None, (" ".join(cell.text_content().split()) for cell in element)))
+            text = " | ".join(
+                filter(None, (" ".join(cell.text_content().split()) for cell in element))
+            )
         elif any(True for _ in element.iterdescendants(*_BLOCKS)):
             text = " ".join((element.text or "").split())
         else:
@@ -94,7 +98,9 @@ def _parse(slug: str, source: str) -> Page:
         language=fields.get("language", "en"),
         region=fields.get("region"),
         topics=tuple(topic.strip() for topic in fields["topics"].split(",")),
-        date=datetime.fromisoformat(fields["date"]).replace(tzinfo=UTC) if "date" in fields else None,
+        date=datetime.fromisoformat(fields["date"]).replace(tzinfo=UTC)
+        if "date" in fields
+        else None,
         age=timedelta(**{_UNITS[age[-1]]: int(age[:-1])}) if age else None,
         html=html.strip(),
         blocks=tuple(text for _, text in blocks),
@@ -106,7 +112,9 @@ def _parse(slug: str, source: str) -> Page:
 def library() -> dict[str, Page]:
     """Every page by its slug, in alphabetical order. Read once per process."""
     folder = files(__package__).joinpath("pages")
-    sources = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".html")), key=lambda e: e.name)
+    sources = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".html")), key=lambda e: e.name
+    )
     slugs = ((entry.name.removesuffix(".html"), entry) for entry in sources)
     return {slug: _parse(slug, entry.read_text("utf-8")) for slug, entry in slugs}
 
@@ -120,7 +128,11 @@ def render(page: Page, now: datetime) -> str:
     """The page as a whole HTML document, with the banner, menu and footer that real pages have."""
     published = page.published(now)
     moment = published.isoformat(timespec="seconds") if published else ""
-    siblings = [other for other in library().values() if other is not page and set(other.topics) & set(page.topics)]
+    siblings = [
+        other
+        for other in library().values()
+        if other is not page and set(other.topics) & set(page.topics)
+    ]
     return _template().substitute(
         language=page.language,
         title=escape(page.title),
@@ -128,9 +140,13 @@ def render(page: Page, now: datetime) -> str:
         path=page.path,
         description=escape(page.sentences[0] if page.sentences else page.title),
         published=f'<meta property="article:published_time" content="{moment}">' if moment else "",
-        byline=f'<p class="byline">Published <time datetime="{moment}">{moment[:10]}</time></p>' if moment else "",
+        byline=f'<p class="byline">Published <time datetime="{moment}">{moment[:10]}</time></p>'
+        if moment
+        else "",
         body=page.html,
-        related="".join(f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in siblings[:3]),
+        related="".join(
+            f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in siblings[:3]
+        ),
     )
 
 
@@ -140,7 +156,8 @@ _HOME_FACTOR, _FOREIGN_FACTOR = 1.5, 0.5
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _OTHER_STOP_WORDS = (
-    "another between each every just lot many more most much near only other over per same under very often please tell"
+    "another between each every just lot many more most much near "
+    "only other over per same under very often please tell"
 )
 _STOP = STOP_WORDS.union(_OTHER_STOP_WORDS.split())
 
@@ -163,7 +180,10 @@ class Match:
 
 def terms(text: str) -> list[str]:
     """The stems of a text in order (`baking`, `baked` and `bakes` have one), without stop words."""
-    words = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(_CJK.sub(" ", text)))
+    words = (
+        word.lower().replace("’", "'").removesuffix("'s")
+        for word in _WORD.findall(_CJK.sub(" ", text))
+    )
     latin = stems([word for word in words if word not in _STOP])
     pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(max(1, len(run) - 1))]
     return latin + pairs

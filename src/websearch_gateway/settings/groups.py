@@ -11,7 +11,15 @@ from typing import Annotated, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import NoDecode
 
 APP_NAME = "websearch-gateway"
@@ -21,7 +29,11 @@ _LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
 
 
 def _split(value: Any) -> Any:
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    return (
+        tuple(part.strip() for part in value.split(",") if part.strip())
+        if isinstance(value, str)
+        else value
+    )
 
 
 def _words(value: Any) -> Any:
@@ -91,12 +103,21 @@ def _pairs(value: Any) -> Any:
 
 
 def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
-    if not all(name.strip() and math.isfinite(amount) and amount >= 0 for name, amount in value.items()):
+    if not all(
+        name.strip() and math.isfinite(amount) and amount >= 0 for name, amount in value.items()
+    ):
         raise ValueError("must be pairs such as brave:3,duckduckgo:1, with numbers from 0 on")
     return {name.strip().lower(): amount for name, amount in value.items()}
 
 
-_SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "month": 2_592_000, "year": 31_104_000}
+_SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "month": 2_592_000,
+    "year": 31_104_000,
+}
 _QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*([1-9]\d*)?\s*({'|'.join(_SECONDS)})s?", re.ASCII)
 
 
@@ -195,14 +216,19 @@ def _routes(value: Any) -> Any:
     """`NAME:SERVER,NAME:SERVER` as a table of the built-in routes; the others are off, and so are all with `none`."""
     if not isinstance(value, str):
         return value
-    pairs = [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
+    pairs = (
+        [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
+    )
     servers = {name.strip().lower(): server.strip() for name, _, server in pairs}
     if set(servers) - set(BUILT_IN_ROUTES):
         known = ", ".join(BUILT_IN_ROUTES)
         raise ValueError(
             f"names an unknown route; choose from {known}, or add a table [routes.NAME] to the settings file"
         )
-    return {name: RouteSettings(enabled=name in servers, server=servers.get(name, "")) for name in BUILT_IN_ROUTES}
+    return {
+        name: RouteSettings(enabled=name in servers, server=servers.get(name, ""))
+        for name in BUILT_IN_ROUTES
+    }
 
 
 Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
@@ -220,10 +246,15 @@ DEFAULT_TOOLSETS = ("answer", "search", "read")
 class Upstreams(SettingsGroup):
     """Searches"""
 
-    github_token: Key = Field(None, description="Raises GitHub's rate limit for the reader of issues and files.")
-    search_providers: Names = Field((), description="Raw providers in order. Default: all configured ones.")
+    github_token: Key = Field(
+        None, description="Raises GitHub's rate limit for the reader of issues and files."
+    )
+    search_providers: Names = Field(
+        (), description="Raw providers in order. Default: all configured ones."
+    )
     provider_weights: Amounts = Field(
-        {}, description="Distribute searches by weight, such as `brave:3,duckduckgo:1`, instead of a fixed order."
+        {},
+        description="Distribute searches by weight, such as `brave:3,duckduckgo:1`, instead of a fixed order.",
     )
     google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
     google_safe_search: Annotated[Literal["off", "moderate", "strict"], AnyCase] = Field(
@@ -240,27 +271,36 @@ class Pages(SettingsGroup):
     """Reading pages"""
 
     concurrency: int = Field(
-        64, ge=1, le=512, description="The most pages that this process reads, and raw searches that it runs, at once."
+        64,
+        ge=1,
+        le=512,
+        description="The most pages that this process reads, and raw searches that it runs, at once.",
     )
-    fetch_allow_private_hosts: Names = Field((), description="Private `host:port` pairs that page reading may reach.")
+    fetch_allow_private_hosts: Names = Field(
+        (), description="Private `host:port` pairs that page reading may reach."
+    )
     fake_ip_networks: Names = Field(
         (),
         description="Networks, such as `198.18.0.0/15`, from which a local proxy gives out addresses for names.",
     )
     nat64_prefixes: Names = Field(
-        (), description="Prefixes of this network's NAT64, beside `64:ff9b::/96` and `64:ff9b:1::/48`."
+        (),
+        description="Prefixes of this network's NAT64, beside `64:ff9b::/96` and `64:ff9b:1::/48`.",
     )
     allowed_domains: Names = Field(
         (), description="Search and read only these domains and their subdomains. Default: all."
     )
-    blocked_domains: Names = Field((), description="Never search or read these domains and their subdomains.")
+    blocked_domains: Names = Field(
+        (), description="Never search or read these domains and their subdomains."
+    )
     url_provenance: Annotated[Literal["off", "warn", "enforce"], AnyCase] = Field(
         "warn",
         description="What happens to an address that no result and no page gave the caller and that carries data: "
         "nothing, a warning, or a refusal.",
     )
     provenance_domains: Names = Field(
-        (), description="Domains, with their subdomains, whose addresses may carry data (URL_PROVENANCE)."
+        (),
+        description="Domains, with their subdomains, whose addresses may carry data (URL_PROVENANCE).",
     )
     verify_citations: Annotated[Literal["off", "on"], AnyCase] = Field(
         "off",
@@ -272,18 +312,25 @@ class Pages(SettingsGroup):
         "first answer engine's model without a web search (`engine`: it is paid), or nobody.",
     )
     respect_robots: bool = Field(
-        False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
+        False,
+        description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page.",
     )
-    browser_retries: int = Field(2, ge=0, le=10, description="How often to try again if the browser does not start.")
+    browser_retries: int = Field(
+        2, ge=0, le=10, description="How often to try again if the browser does not start."
+    )
     browser_backoff_ms: int = Field(
         500, ge=0, description="The wait before the first of these tries; it doubles each time."
     )
-    browser_path: Text = Field(None, description="The path of Chromium. Default: the one on the PATH.")
+    browser_path: Text = Field(
+        None, description="The path of Chromium. Default: the one on the PATH."
+    )
     embedding_server_url: OptionalUrl = Field(
         None,
         description="Base URL of the embedding server: OpenAI-compatible, or Ollama's. Default: the built-in model.",
     )
-    embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it requires one.")
+    embedding_server_api_key: Key = Field(
+        None, description="Key for EMBEDDING_SERVER_URL, if it requires one."
+    )
     embedding_model_name: Text = Field(
         None,
         description="A model of the server. Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`.",
@@ -293,9 +340,13 @@ class Pages(SettingsGroup):
         description="A reranking server (TEI, Infinity, llama.cpp, vLLM, Jina, Cohere, Voyage), which reorders "
         "passages, quotes and documentation. `/rerank` is appended unless the address ends so.",
     )
-    reranker_model: Text = Field(None, description="The model of RERANKER_URL, where the server wants its name.")
+    reranker_model: Text = Field(
+        None, description="The model of RERANKER_URL, where the server wants its name."
+    )
     reranker_api_key: Key = Field(None, description="Key for RERANKER_URL, if it requires one.")
-    embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
+    embedding_tokens_size: int = Field(
+        512, ge=32, le=8192, description="The approximate size of a passage (tokens)."
+    )
 
 
 class Behaviour(SettingsGroup):
@@ -357,24 +408,32 @@ class Serving(SettingsGroup):
         "INFO", description="Verbosity of the JSON log on stderr."
     )
     auth_mode: Annotated[Literal["none", "token", "secret", "jwks", "firebase"], AnyCase] = Field(
-        "none", description="How HTTP callers authenticate; with `none` the server binds to loopback only."
+        "none",
+        description="How HTTP callers authenticate; with `none` the server binds to loopback only.",
     )
     auth_tokens: Hidden = Field(
         None,
         description="API keys of mode `token` besides those of `websearch-gateway token create`: "
         "`NAME:SHA256-HEX:SCOPE+SCOPE`, separated by commas. `websearch-gateway token mint --static` makes one.",
     )
-    auth_secret: Key = Field(None, description="The shared secret of mode `secret` (HS256), at least 32 bytes.")
+    auth_secret: Key = Field(
+        None, description="The shared secret of mode `secret` (HS256), at least 32 bytes."
+    )
     auth_jwks_url: OptionalUrl = Field(None, description="The public keys of mode `jwks`.")
     auth_issuer: Text = Field(None, description="The `iss` that a token must have.")
-    auth_audience: Text = Field(None, description="The `aud` that a token must have. Default: PUBLIC_URL with `/mcp`.")
-    auth_algorithm: Literal["HS256", "RS256", "ES256", "EdDSA"] | None = Field(
-        None, description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`."
+    auth_audience: Text = Field(
+        None, description="The `aud` that a token must have. Default: PUBLIC_URL with `/mcp`."
     )
-    auth_default_scopes: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_words)] = Field(
+    auth_algorithm: Literal["HS256", "RS256", "ES256", "EdDSA"] | None = Field(
         None,
-        description="The scopes of a JWT that names none, such as `search read`; `none` for no scope. Default: "
-        "`search read` with mode `secret`, none with `jwks` and `firebase`, where every user of an app has a token.",
+        description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`.",
+    )
+    auth_default_scopes: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_words)] = (
+        Field(
+            None,
+            description="The scopes of a JWT that names none, such as `search read`; `none` for no scope. Default: "
+            "`search read` with mode `secret`, none with `jwks` and `firebase`, where every user of an app has a token.",
+        )
     )
     limits_claim: Text = Field(
         None,
@@ -385,16 +444,23 @@ class Serving(SettingsGroup):
     firebase_project_id: Text = Field(
         None, description="The project of mode `firebase`, which gives issuer, audience and keys."
     )
-    public_url: OptionalUrl = Field(None, description="The URL at which clients reach the HTTP server.")
-    allowed_hosts: Names = Field(
-        (), description="Accepted names in `Host`, with any port or the given one, besides loopback's and PUBLIC_URL's."
+    public_url: OptionalUrl = Field(
+        None, description="The URL at which clients reach the HTTP server."
     )
-    allowed_origins: Names = Field((), description="Accepted values of `Origin`, besides PUBLIC_URL's.")
+    allowed_hosts: Names = Field(
+        (),
+        description="Accepted names in `Host`, with any port or the given one, besides loopback's and PUBLIC_URL's.",
+    )
+    allowed_origins: Names = Field(
+        (), description="Accepted values of `Origin`, besides PUBLIC_URL's."
+    )
     outbound_proxy: OptionalUrl = Field(
-        None, description="An HTTP proxy for all outgoing requests, such as `http://proxy.example.org:3128`."
+        None,
+        description="An HTTP proxy for all outgoing requests, such as `http://proxy.example.org:3128`.",
     )
     trust_env: bool = Field(
-        False, description="Whether to use HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment."
+        False,
+        description="Whether to use HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment.",
     )
     ca_bundle: Path | None = Field(
         None, description="A PEM file of certificate authorities to trust besides the public ones."
@@ -415,7 +481,9 @@ class Serving(SettingsGroup):
         if "all" in value:
             return (*TOOLSETS, *(name for name in APART if name in value))
         if not set(value) <= {*TOOLSETS, *APART}:
-            raise ValueError(f"unknown toolset; choose from {', '.join((*TOOLSETS, *APART))} or all")
+            raise ValueError(
+                f"unknown toolset; choose from {', '.join((*TOOLSETS, *APART))} or all"
+            )
         return value
 
 
@@ -464,8 +532,12 @@ class Storage(SettingsGroup):
         description="Where the vectors of the documentation index are searched: `lance:///FOLDER`, "
         "`lance+s3://BUCKET/PREFIX` or `lance+gs://BUCKET/PREFIX` (extra `lancedb`). Default: where DOCS_URL says.",
     )
-    pypi_base_url: Url = Field("https://pypi.org", description="Where `docs add pypi:NAME` asks for a package.")
-    npm_base_url: Url = Field("https://registry.npmjs.org", description="Where `docs add npm:NAME` asks for a package.")
+    pypi_base_url: Url = Field(
+        "https://pypi.org", description="Where `docs add pypi:NAME` asks for a package."
+    )
+    npm_base_url: Url = Field(
+        "https://registry.npmjs.org", description="Where `docs add npm:NAME` asks for a package."
+    )
     max_state_mb: int = Field(
         1_024,
         ge=1,
@@ -476,7 +548,9 @@ class Storage(SettingsGroup):
         300.0,
         description="How long the cache serves results about changing subjects (news, prices ...); 0 turns it off.",
     )
-    cache_long_ttl_seconds: Duration = Field(3_600.0, description="How long the cache serves all other results.")
+    cache_long_ttl_seconds: Duration = Field(
+        3_600.0, description="How long the cache serves all other results."
+    )
     stale_if_error_seconds: Duration = Field(
         86_400.0,
         description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
@@ -485,9 +559,14 @@ class Storage(SettingsGroup):
     cache_scope: Annotated[Literal["shared", "user"], AnyCase] = Field(
         "shared", description="Whether users may see each other's cached answers."
     )
-    semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
+    semantic_cache: bool = Field(
+        True, description="Whether a question that means the same gets the stored answer."
+    )
     similarity_threshold: float = Field(
-        0.25, ge=0, le=1, description="The least score of a passage that `read_from_page` shows; 0 shows all."
+        0.25,
+        ge=0,
+        le=1,
+        description="The least score of a passage that `read_from_page` shows; 0 shows all.",
     )
     rate_limit: Quota | None = Field(
         None,
@@ -521,7 +600,8 @@ class Storage(SettingsGroup):
         None, description="The most that one user may spend per day (USD, UTC). Default: no limit."
     )
     prices: Amounts = Field(
-        {}, description="USD per call of a provider, such as `brave:0.005`, instead of the built-in price."
+        {},
+        description="USD per call of a provider, such as `brave:0.005`, instead of the built-in price.",
     )
 
     @field_validator("data_dir")
@@ -536,12 +616,16 @@ class Storage(SettingsGroup):
     @classmethod
     def _lance_url(cls, value: str | None) -> str | None:
         if value is not None and not re.match(r"lance:///.|lance\+(?:s3|gs)://.", value):
-            raise ValueError("must name a folder or bucket, as in lance:///vectors or lance+s3://bucket/prefix")
+            raise ValueError(
+                "must name a folder or bucket, as in lance:///vectors or lance+s3://bucket/prefix"
+            )
         return value
 
     @field_validator("docs_url")
     @classmethod
     def _docs_file(cls, value: str | None) -> str | None:
         if value is not None and not re.match(r"sqlite:///.|postgresql://.", value):
-            raise ValueError("must name a file, as in sqlite:///docs.db, or a database, as in postgresql://host/name")
+            raise ValueError(
+                "must name a file, as in sqlite:///docs.db, or a database, as in postgresql://host/name"
+            )
         return value

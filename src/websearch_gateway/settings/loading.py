@@ -26,7 +26,12 @@ from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, create_model
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from websearch_gateway.errors import SearchNotConfiguredError, shown
 from websearch_gateway.settings.groups import (
@@ -73,7 +78,9 @@ class EngineRow:
 ENGINES: tuple[EngineRow, ...] = (
     EngineRow("openai", "OpenAI", "https://api.openai.com/v1", ("gpt-5-nano", "gpt-6-luna")),
     EngineRow("anthropic", "Anthropic", "https://api.anthropic.com", ("claude-haiku-5-5",)),
-    EngineRow("gemini", "Gemini", "https://generativelanguage.googleapis.com", ("gemini-3.5-flash-lite",)),
+    EngineRow(
+        "gemini", "Gemini", "https://generativelanguage.googleapis.com", ("gemini-3.5-flash-lite",)
+    ),
     EngineRow("perplexity", "Perplexity", "https://api.perplexity.ai", ("perplexity/sonar",)),
 )
 
@@ -94,7 +101,10 @@ class _OwnModel(SettingsGroup):
     llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
     llm_api_key: Key = Field(None, description="Its key, if it requires one.")
     llm_evidence_tokens: int = Field(
-        6000, ge=500, le=100_000, description="The most tokens of pages in its prompt; less than its context."
+        6000,
+        ge=500,
+        le=100_000,
+        description="The most tokens of pages in its prompt; less than its context.",
     )
     gemini_resolve_links: bool = Field(
         False,
@@ -107,7 +117,10 @@ def _engine_settings(row: EngineRow) -> dict[str, Any]:
     models = "Models in order; if one is gone, the next is used."
     return {
         f"{row.name}_api_key": (Key, Field(None, description=f"Key for {row.title}.")),
-        f"{row.name}_base_url": (Url, Field(row.base_url, description=f"Base URL of {row.title}'s API.")),
+        f"{row.name}_base_url": (
+            Url,
+            Field(row.base_url, description=f"Base URL of {row.title}'s API."),
+        ),
         f"{row.name}_models": (Names, Field(row.models, description=models)),
     }
 
@@ -179,7 +192,11 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     ProviderRow("jina", "Jina", "https://s.jina.ai", module="with_texts"),
     # Without the vendor's models.
     ProviderRow(
-        "perplexity_search", "Perplexity Search", "https://api.perplexity.ai", engine="perplexity", module="with_texts"
+        "perplexity_search",
+        "Perplexity Search",
+        "https://api.perplexity.ai",
+        engine="perplexity",
+        module="with_texts",
     ),
     # Free, if you run it.
     ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
@@ -223,11 +240,15 @@ if TYPE_CHECKING:
         """Search providers"""
 else:
 
-    def _group(name: str, title: str, base: type[SettingsGroup], settings: list[dict[str, Any]]) -> type[SettingsGroup]:
+    def _group(
+        name: str, title: str, base: type[SettingsGroup], settings: list[dict[str, Any]]
+    ) -> type[SettingsGroup]:
         fields = {name: definition for row in settings for name, definition in row.items()}
         return create_model(name, __base__=base, __doc__=title, __module__=__name__, **fields)
 
-    EngineSettings = _group("EngineSettings", "Answer engines", _OwnModel, list(map(_engine_settings, ENGINES)))
+    EngineSettings = _group(
+        "EngineSettings", "Answer engines", _OwnModel, list(map(_engine_settings, ENGINES))
+    )
     ProviderSettings = _group(
         "ProviderSettings",
         "Search providers",
@@ -260,10 +281,14 @@ _INDEX_VARIABLE = re.compile(
 GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
 
-class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, EngineSettings, BaseSettings):
+class Settings(
+    Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, EngineSettings, BaseSettings
+):
     """Every setting, with its default. The repr never shows a key (a `SecretStr`) or the login of a URL."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -289,7 +314,9 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
 
     def over_http(self) -> Settings:
         """These settings for a server whose users share it: with a limit where none is set."""
-        return self.model_copy(update={name: at for name, at in HTTP_LIMITS.items() if getattr(self, name) is None})
+        return self.model_copy(
+            update={name: at for name, at in HTTP_LIMITS.items() if getattr(self, name) is None}
+        )
 
     @property
     def docs_path(self) -> Path | None:
@@ -308,7 +335,9 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
     def shown(self) -> dict[str, Any]:
         """Every setting by its environment name, safe to show: keys only as set or not set, URLs without logins."""
         dumped = self.model_dump(mode="json")
-        dumped["contact_url"] = self.contact_url and self.contact_url.partition("?")[0]  # a query may name a person
+        dumped["contact_url"] = (
+            self.contact_url and self.contact_url.partition("?")[0]
+        )  # a query may name a person
         return {
             name.upper(): "(set)" if isinstance(getattr(self, name), SecretStr) else masked(value)
             for name, value in dumped.items()
@@ -329,13 +358,21 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
 def index_variables() -> dict[str, str]:
     """The variables that name package indexes for pip, uv, PDM, npm and Yarn, or files that do. They are no settings of
     this gateway."""
-    return {name: value for name, value in os.environ.items() if value and _INDEX_VARIABLE.fullmatch(name.upper())}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if value and _INDEX_VARIABLE.fullmatch(name.upper())
+    }
 
 
 def certificate_folders() -> list[Path]:
     """The folders of certificates that the environment names for OpenSSL; none if it names a file, which goes first."""
     folders = os.environ.get("SSL_CERT_DIR", "")
-    return [] if os.environ.get("SSL_CERT_FILE") else [Path(folder) for folder in folders.split(os.pathsep) if folder]
+    return (
+        []
+        if os.environ.get("SSL_CERT_FILE")
+        else [Path(folder) for folder in folders.split(os.pathsep) if folder]
+    )
 
 
 def forget_unusable_width() -> None:
@@ -350,13 +387,19 @@ LEAST_COLUMNS, MOST_COLUMNS = 20, 1_000
 
 def _environment_settings() -> dict[str, str]:
     """The values of our settings in the environment, by their names in lower case."""
-    return {name.lower(): value for name, value in os.environ.items() if name.lower() in Settings.model_fields}
+    return {
+        name.lower(): value
+        for name, value in os.environ.items()
+        if name.lower() in Settings.model_fields
+    }
 
 
 def _warn_of_placeholders(values: Mapping[str, Any]) -> None:
     """Log the keys that count as not set because nobody has replaced what stands for them."""
     for name, value in values.items():
-        is_key = name in Settings.model_fields and SecretStr in get_args(Settings.model_fields[name].annotation)
+        is_key = name in Settings.model_fields and SecretStr in get_args(
+            Settings.model_fields[name].annotation
+        )
         if is_key and isinstance(value, str) and is_placeholder(without_quotes(value)):
             _log.warning(
                 "%s holds a placeholder such as ${NAME} and counts as not set: put the key itself there, or remove it.",
@@ -424,7 +467,9 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(_bytes_of(path).decode("utf-8-sig"))  # Windows writes a byte order mark
+        values = tomllib.loads(
+            _bytes_of(path).decode("utf-8-sig")
+        )  # Windows writes a byte order mark
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
@@ -432,11 +477,19 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         if required:
-            raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {reason}.") from None
-        _log.warning("The settings file %s cannot be read (%s), so its settings are not in force.", path, reason)
+            raise SearchNotConfiguredError(
+                f"The settings file {path} cannot be read: {reason}."
+            ) from None
+        _log.warning(
+            "The settings file %s cannot be read (%s), so its settings are not in force.",
+            path,
+            reason,
+        )
         return {}
     except (ValueError, RecursionError) as error:  # among them those of TOML and of UTF-8
-        raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
+        raise SearchNotConfiguredError(
+            f"The settings file {path} cannot be read: {error}."
+        ) from None
     unknown = sorted(set(values) - set(Settings.model_fields))
     if unknown:
         nearest = [near.lower() for name in unknown if (near := nearest_setting(name))]
@@ -487,9 +540,16 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
 
         class WithFile(Settings):
             @classmethod
-            def settings_customise_sources(cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any) -> Any:
-                flags_and_environment = super().settings_customise_sources(settings_cls, *sources, **named)
-                return (*flags_and_environment, InitSettingsSource(settings_cls, init_kwargs=file_values))
+            def settings_customise_sources(
+                cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any
+            ) -> Any:
+                flags_and_environment = super().settings_customise_sources(
+                    settings_cls, *sources, **named
+                )
+                return (
+                    *flags_and_environment,
+                    InitSettingsSource(settings_cls, init_kwargs=file_values),
+                )
 
         made = WithFile
 
@@ -524,4 +584,6 @@ def keep_private(path: Path) -> None:
             f"The settings file {path} holds a key and is readable by others, and its mode cannot be changed "
             f"({error.strerror}). Run chmod 600 on it as its owner, or put the keys into environment variables."
         ) from None
-    _log.warning("The settings file %s holds a key and was readable by others: its mode is 0600 now.", path)
+    _log.warning(
+        "The settings file %s holds a key and was readable by others: its mode is 0600 now.", path
+    )

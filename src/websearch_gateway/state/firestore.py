@@ -28,7 +28,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.shared import ROWS_PER_PAGE, RemoteState, bounds, entry_of, paged, require
+from websearch_gateway.state.shared import (
+    ROWS_PER_PAGE,
+    RemoteState,
+    bounds,
+    entry_of,
+    paged,
+    require,
+)
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry
@@ -72,7 +79,13 @@ class FirestoreState(RemoteState):
 
     backend: ClassVar[str] = "Firestore"
 
-    def __init__(self, project: str, prefix: str = DEFAULT_PREFIX, database: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        project: str,
+        prefix: str = DEFAULT_PREFIX,
+        database: str | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self._project, self._prefix, self._database = project, prefix, database
         self._opening: asyncio.Task[AsyncClient] | None = None
@@ -102,10 +115,16 @@ class FirestoreState(RemoteState):
         return await self.run(self._delete, key)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        kinds = [kind_of(prefix)] if "/" in prefix else [OTHER, *(kind for kind in KINDS if kind.startswith(prefix))]
+        kinds = (
+            [kind_of(prefix)]
+            if "/" in prefix
+            else [OTHER, *(kind for kind in KINDS if kind.startswith(prefix))]
+        )
         start, end = bounds(prefix, after)
         pages = (functools.partial(self._page, kind) for kind in kinds)
-        async for entry in merged([paged(functools.partial(self.run, page), start, end, "\0") for page in pages]):
+        async for entry in merged(
+            [paged(functools.partial(self.run, page), start, end, "\0") for page in pages]
+        ):
             # One at a time: those of a page together may take a gigabyte.
             value = await _unpacked(entry.value) if isinstance(entry, _Packed) else entry.value
             if value is not None:
@@ -167,10 +186,15 @@ class FirestoreState(RemoteState):
         from google.cloud.firestore import FieldFilter
 
         query = (await self._collection(kind)).where(filter=FieldFilter("key", ">=", start))
-        query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(ROWS_PER_PAGE)
+        query = (
+            query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(ROWS_PER_PAGE)
+        )
         found, now = await query.get(retry=None), self._clock()
         records = [(snapshot.get("key"), record_of(snapshot.to_dict())) for snapshot in found]
-        return [(key, record.entry(now) if record and record.expires > now else None) for key, record in records]
+        return [
+            (key, record.entry(now) if record and record.expires > now else None)
+            for key, record in records
+        ]
 
     async def _live(self, key: str) -> Record | None:
         """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
@@ -199,16 +223,24 @@ class FirestoreState(RemoteState):
         from google.cloud.firestore import Increment
 
         document = await self._document(key)
-        transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
+        transforms = {
+            "count": Increment(amount),
+            "incarnation": Increment(0),
+            "until": Increment(0),
+        }
         try:
             result = await document.update(transforms, retry=contention())
         except NotFound:
             return None
-        if not result.transform_results:  # an emulator, where several processes may read the same count
+        if (
+            not result.transform_results
+        ):  # an emulator, where several processes may read the same count
             record = record_of((await document.get(retry=None)).to_dict())
             if record is None:
                 return None
-            return _Counted(record.count, record.expires if record.counts else 0.0, record.incarnation)
+            return _Counted(
+                record.count, record.expires if record.counts else 0.0, record.incarnation
+            )
         # The library sends transforms in the order of their fields' names.
         count, incarnation, until = (
             float(value.double_value or value.integer_value) for value in result.transform_results
@@ -259,7 +291,11 @@ class FirestoreState(RemoteState):
 
 async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
     """Merge the entries of all streams in key order. Each stream is sorted, and no key is in two streams."""
-    heads = {index: entry for index, stream in enumerate(streams) if (entry := await anext(stream, None)) is not None}
+    heads = {
+        index: entry
+        for index, stream in enumerate(streams)
+        if (entry := await anext(stream, None)) is not None
+    }
     while heads:
         first = min(heads, key=lambda index: heads[index].key)
         yield heads[first]
@@ -296,7 +332,9 @@ class Record:
     value: bytes | None = None
     count: int = 0
     expires: float = math.inf
-    incarnation: int = field(default_factory=lambda: 1 + secrets.randbits(52))  # servers may compute in floating point
+    incarnation: int = field(
+        default_factory=lambda: 1 + secrets.randbits(52)
+    )  # servers may compute in floating point
     packed: bool = False
 
     @property
@@ -306,7 +344,9 @@ class Record:
 
     def entry(self, now: float) -> StateEntry:
         """The entry at `now` (seconds since the epoch)."""
-        entry = entry_of(self.key, self.count if self.value is None else self.value, self.expires - now)
+        entry = entry_of(
+            self.key, self.count if self.value is None else self.value, self.expires - now
+        )
         return _Packed(entry.key, entry.value, entry.ttl) if self.packed else entry
 
 
@@ -350,7 +390,9 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             "incarnation": int(incarnation),
         }:
             end = expires.timestamp() if expires else math.inf
-            return Record(key, value, count, end, incarnation, bool(value and fields and fields.get("packed")))
+            return Record(
+                key, value, count, end, incarnation, bool(value and fields and fields.get("packed"))
+            )
     return None
 
 

@@ -80,7 +80,9 @@ class MemoryState(State):
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         self._refuse_when_closed()
         # Insert the keys that were added since the last scan, so that a scan does not look at all keys.
-        if len(self._added) > _FEW_ADDED * len(self._sorted) or len(self._sorted) > 2 * len(self._entries):
+        if len(self._added) > _FEW_ADDED * len(self._sorted) or len(self._sorted) > 2 * len(
+            self._entries
+        ):
             self._sorted = sorted(self._entries)
         else:
             for key in self._added & self._entries.keys():
@@ -88,7 +90,9 @@ class MemoryState(State):
                 if self._sorted[place : place + 1] != [key]:
                     self._sorted.insert(place, key)
         self._added.clear()
-        first = max(bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0)
+        first = max(
+            bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0
+        )
         for key in self._sorted[first : bisect_left(self._sorted, f"{prefix}\U0010ffff", first)]:
             if await self.get(key) is not None:
                 held, expires = self._entries[key]

@@ -51,7 +51,9 @@ RETRY_SECONDS = 30.0
 
 LONGEST_RETRY_SECONDS = 600.0
 
-LOSS = "Costs, limits and the cache are in the memory of this process only, and are lost when it ends."
+LOSS = (
+    "Costs, limits and the cache are in the memory of this process only, and are lost when it ends."
+)
 CURE = "Let DATA_DIR name a folder that can be written, or set STATE_URL=memory:// if memory is enough."
 
 _PROBE = "doctor/probe"
@@ -97,7 +99,11 @@ class SpareState(State):
     async def get(self, key: str) -> bytes | None:
         async def get(memory: MemoryState) -> bytes | None:
             value = await memory.get(key)
-            if value is not None or key.startswith(self._evictable) or not self._counts_in_file(key):
+            if (
+                value is not None
+                or key.startswith(self._evictable)
+                or not self._counts_in_file(key)
+            ):
                 return value
             entry = await self._in_file(key)
             return entry.value if entry else None
@@ -139,7 +145,9 @@ class SpareState(State):
         held: list[StateEntry] = []
         if self._memory is not None:
             held = [entry async for entry in self._memory.entries(prefix, after)]
-        hidden = {entry.key for entry in held} | {key for key in self._missed if not self._counts_in_file(key)}
+        hidden = {entry.key for entry in held} | {
+            key for key in self._missed if not self._counts_in_file(key)
+        }
         try:
             async for entry in self._file.entries(prefix, after):
                 while held and held[0].key < entry.key:
@@ -160,7 +168,9 @@ class SpareState(State):
         if self._memory is not None:
             await self._memory.close()
 
-    async def _either(self, in_file: Callable[[], Awaitable[T]], in_memory: Callable[[MemoryState], Awaitable[T]]) -> T:
+    async def _either(
+        self, in_file: Callable[[], Awaitable[T]], in_memory: Callable[[MemoryState], Awaitable[T]]
+    ) -> T:
         """What the verb returns for the file, or for the memory while the file cannot be used."""
         if self._memory is None:
             try:

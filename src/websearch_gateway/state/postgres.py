@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, LiteralString
 from websearch_gateway.base import CONNECTION, migration, quieten
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.shared import ROWS_PER_PAGE, RemoteState, bounds, entry_of, paged, require
+from websearch_gateway.state.shared import (
+    ROWS_PER_PAGE,
+    RemoteState,
+    bounds,
+    entry_of,
+    paged,
+    require,
+)
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -91,7 +98,9 @@ class PostgresState(RemoteState):
             SearchNotConfiguredError: the URL names no database, or the library is not installed.
         """
         if not location:
-            raise SearchNotConfiguredError("STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE.")
+            raise SearchNotConfiguredError(
+                "STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE."
+            )
         require("psycopg_pool", extra="postgres")
         return cls(f"postgresql://{location}")
 
@@ -133,13 +142,21 @@ class PostgresState(RemoteState):
         if self._writes % _WRITES_PER_PRUNING == 0:
             await self._fetch(_PRUNE, {"now": now})
         self._writes += 1
-        named |= {"key": key.encode(), "now": now, "expires": math.inf if ttl is None else now + ttl}
+        named |= {
+            "key": key.encode(),
+            "now": now,
+            "expires": math.inf if ttl is None else now + ttl,
+        }
         return await self._fetch(statement, named)
 
-    async def _fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+    async def _fetch(
+        self, statement: LiteralString, named: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
         return await self.run(self._fetched, statement, named)
 
-    async def _fetched(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+    async def _fetched(
+        self, statement: LiteralString, named: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
         """The rows of one statement, which is a transaction of its own.
 
         Raises:
@@ -196,7 +213,9 @@ class PostgresState(RemoteState):
         )
 
     async def _configure(self, connection: AsyncConnection[Any]) -> None:
-        await connection.execute("SELECT set_config('statement_timeout', %s, false)", [f"{self._seconds * 1000:.0f}"])
+        await connection.execute(
+            "SELECT set_config('statement_timeout', %s, false)", [f"{self._seconds * 1000:.0f}"]
+        )
 
 
 async def _migrate(connection: AsyncConnection[Any]) -> None:

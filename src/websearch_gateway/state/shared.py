@@ -42,11 +42,16 @@ def entry_of(key: str | bytes, value: bytes | int, seconds: float) -> StateEntry
     """An entry with so many seconds left, which may be infinite. A number is a counter."""
     text = key if isinstance(key, str) else key.decode(errors="replace")
     raw = b"%d" % value if isinstance(value, int) else value
-    return StateEntry(text, raw, None if seconds == math.inf else seconds, counts=isinstance(value, int))
+    return StateEntry(
+        text, raw, None if seconds == math.inf else seconds, counts=isinstance(value, int)
+    )
 
 
 async def paged(
-    read: Callable[[K, K], Awaitable[Sequence[tuple[K, StateEntry | None]]]], start: K, end: K, following: K
+    read: Callable[[K, K], Awaitable[Sequence[tuple[K, StateEntry | None]]]],
+    start: K,
+    end: K,
+    following: K,
 ) -> AsyncIterator[StateEntry]:
     """All entries from `start` to before `end`, read page by page, so that an abandoned iterator keeps nothing open.
 
@@ -121,7 +126,9 @@ class RemoteState(State):
         """Close all connections."""
         raise NotImplementedError
 
-    async def run(self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run(
+        self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Run `verb` and return its result.
 
         Raises:
@@ -132,7 +139,9 @@ class RemoteState(State):
         if self._closed:
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._cooldown_until:
-            raise StateUnavailable(f"{self.backend} did not answer in time a moment ago, so it is not called now.")
+            raise StateUnavailable(
+                f"{self.backend} did not answer in time a moment ago, so it is not called now."
+            )
         seconds = self._limit()
         task = asyncio.create_task(verb(*args, **kwargs))
         self._running.add(task)
@@ -153,7 +162,9 @@ class RemoteState(State):
             return result
         except self._foreign as error:
             # Only the type: the text may quote a key or the URL.
-            raise StateUnavailable(f"{self.backend} cannot be used ({type(error).__name__}).") from error
+            raise StateUnavailable(
+                f"{self.backend} cannot be used ({type(error).__name__})."
+            ) from error
 
     def _limit(self) -> float:
         """The time limit of a verb that begins now (seconds)."""
@@ -194,7 +205,10 @@ class RemoteState(State):
             except Exception as error:  # noqa: BLE001 - task boundary; the callers get the error
                 # Copies, since one exception raised in many tasks would collect all their tracebacks.
                 outcomes = [
-                    StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error for _ in batch
+                    StateUnavailable(error.message)
+                    if isinstance(error, StateUnavailable)
+                    else error
+                    for _ in batch
                 ]
             else:
                 outcomes = [count := count + increment.amount for increment in batch]

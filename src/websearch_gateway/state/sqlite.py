@@ -117,7 +117,9 @@ class SqliteState(State):
         cooldown_seconds: float = 5.0,
     ) -> None:
         self._thread = SqliteThread(
-            path.expanduser().absolute(), timeout_seconds=timeout_seconds, cooldown_seconds=cooldown_seconds
+            path.expanduser().absolute(),
+            timeout_seconds=timeout_seconds,
+            cooldown_seconds=cooldown_seconds,
         )
         self._clock = clock
         self._writes = 0
@@ -179,9 +181,13 @@ class SqliteState(State):
         await self._thread.close()
 
     async def _read(self, statement: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return await self._thread.run(lambda db: db.execute(statement, named).fetchall(), writes=False)
+        return await self._thread.run(
+            lambda db: db.execute(statement, named).fetchall(), writes=False
+        )
 
-    async def _write(self, statement: str, named: dict[str, Any], ttl: float | None = None) -> list[tuple[Any, ...]]:
+    async def _write(
+        self, statement: str, named: dict[str, Any], ttl: float | None = None
+    ) -> list[tuple[Any, ...]]:
         now = self._clock()
         named |= {"now": now, "expires": math.inf if ttl is None else now + ttl}
         prune = self._writes % _WRITES_PER_PRUNING == 0
@@ -234,7 +240,9 @@ class SqliteThread:
         self._path = path
         self._timeout_seconds = timeout_seconds
         self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None  # of the file that was opened last: device and inode
+        self._identity: tuple[int, int] | None = (
+            None  # of the file that was opened last: device and inode
+        )
         self._damaged = False
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
@@ -254,7 +262,9 @@ class SqliteThread:
             if self._closed:
                 raise StateUnavailable("The state is closed.")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run_jobs, name="sqlite-state", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._run_jobs, name="sqlite-state", daemon=True
+                )
                 self._thread.start()
             self._jobs.put(job)
         result: T = await job.future
@@ -275,7 +285,9 @@ class SqliteThread:
         while True:
             jobs = self._next_jobs()
             verbs = [job for job in jobs if job.verb is not None]
-            together = self._in_one_transaction(verbs) if sum(job.writes for job in verbs) > 1 else None
+            together = (
+                self._in_one_transaction(verbs) if sum(job.writes for job in verbs) > 1 else None
+            )
             _deliver(verbs, [self._alone(job) for job in verbs] if together is None else together)
             if len(verbs) < len(jobs):
                 self._disconnect()
@@ -357,7 +369,9 @@ class SqliteThread:
         connection = opened(self._path, self._timeout_seconds)
         try:
             too_new = "The state file was written by a newer version of the gateway."
-            migrate(connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE}))
+            migrate(
+                connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE})
+            )
         except BaseException:
             connection.close()
             raise
@@ -366,12 +380,17 @@ class SqliteThread:
     def _set_aside(self) -> None:
         """Move the damaged file away, unless another process was faster and this is its new file."""
         if self._identity and _identity(self._path) == self._identity:
-            number = next(n for n in itertools.count(1) if not self._beside(f".corrupt-{n}").exists())
+            number = next(
+                n for n in itertools.count(1) if not self._beside(f".corrupt-{n}").exists()
+            )
             # The write-ahead log goes first: a new file must never see the old log.
             for suffix in ("-wal", "-shm", ""):
                 with contextlib.suppress(FileNotFoundError):
                     self._beside(suffix).rename(self._beside(f".corrupt-{number}{suffix}"))
-            _log.warning("The state file was damaged. It is now *.corrupt-%d, and a new file replaces it.", number)
+            _log.warning(
+                "The state file was damaged. It is now *.corrupt-%d, and a new file replaces it.",
+                number,
+            )
         self._damaged = False
 
     def _beside(self, suffix: str) -> Path:
@@ -425,7 +444,9 @@ def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
 
 
 _OVERHEAD_BYTES = 16_384  # pages that one write may add to the index and the tables
-_USED = "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"
+_USED = (
+    "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"
+)
 _BY_USE = """
     SELECT entries.key, length(value) FROM entries LEFT JOIN uses USING (key)
     WHERE typeof(value) = 'blob' AND ({ranges}) ORDER BY coalesce(used, 0)
@@ -466,7 +487,11 @@ class SqliteLimit:
 
     def _evict(self, db: sqlite3.Connection, least_bytes: int) -> None:
         ranges = " OR ".join("entries.key >= ? AND entries.key < ?" for _ in self._evictable)
-        bounds = [bound for prefix in self._evictable for bound in (prefix, prefix[:-1] + bytes([prefix[-1] + 1]))]
+        bounds = [
+            bound
+            for prefix in self._evictable
+            for bound in (prefix, prefix[:-1] + bytes([prefix[-1] + 1]))
+        ]
         keys: list[tuple[bytes]] = []
         freed = 0
         for key, length in db.execute(_BY_USE.format(ranges=ranges), bounds):
@@ -482,6 +507,7 @@ class SqliteLimit:
 def live_bytes(db: sqlite3.Connection) -> int:
     """The bytes of the pages that hold data. SQLite fills free pages before the file grows."""
     (pages,), (free,), (size,) = (
-        db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
+        db.execute(f"PRAGMA {name}").fetchone()
+        for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)

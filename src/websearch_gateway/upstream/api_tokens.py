@@ -73,7 +73,10 @@ class ApiTokens:
     """
 
     def __init__(
-        self, state: State, clock: Callable[[], float] = time.time, timer: Callable[[], float] = time.monotonic
+        self,
+        state: State,
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._state = state
         self._clock = clock
@@ -84,7 +87,11 @@ class ApiTokens:
         self._looking: asyncio.Task[None] | None = None
 
     async def create(
-        self, name: str, scopes: Collection[str], limits: CallerLimits, lifetime: float | None = None
+        self,
+        name: str,
+        scopes: Collection[str],
+        limits: CallerLimits,
+        lifetime: float | None = None,
     ) -> tuple[str, ApiToken]:
         """A new token: the secret, which is stored nowhere, and what it allows.
 
@@ -127,7 +134,9 @@ class ApiTokens:
         named = await self._named(name)
         for token in named:
             await self._state.delete(token.key)
-        await self._tell()  # also if there is none: an earlier run may have ended before it told the servers
+        await (
+            self._tell()
+        )  # also if there is none: an earlier run may have ended before it told the servers
         if not named:
             raise _unknown(name)
         return len(named)
@@ -155,7 +164,9 @@ class ApiTokens:
                 self._looking = asyncio.create_task(self._look())
             await asyncio.shield(self._looking)
         if self._timer() - self._reached_at > STALE_SECONDS:
-            raise SearchProviderError("The tokens cannot be read at present.", retry_after=FRESH_SECONDS)
+            raise SearchProviderError(
+                "The tokens cannot be read at present.", retry_after=FRESH_SECONDS
+            )
         return self._known.get(digest(secret))
 
     def has_expired(self, token: ApiToken) -> bool:
@@ -179,7 +190,10 @@ class ApiTokens:
                 self._changes, self._loaded_at = changes, started
             self._reached_at = started
         except StateUnavailable as error:
-            _log.warning("The tokens cannot be read, so those known last are accepted for an hour: %s", error.message)
+            _log.warning(
+                "The tokens cannot be read, so those known last are accepted for an hour: %s",
+                error.message,
+            )
         finally:
             self._looked_at = started
             self._looking = None
@@ -208,7 +222,9 @@ class ApiTokens:
 
     async def _tell(self) -> None:
         await self._state.add(_CHANGES)
-        if self._state.problem is not None:  # it is in the memory of this process, which is about to end
+        if (
+            self._state.problem is not None
+        ):  # it is in the memory of this process, which is about to end
             raise StateUnavailable(str(self._state.problem))
 
     async def _named(self, name: str) -> list[ApiToken]:
@@ -231,11 +247,15 @@ def check_name_and_scopes(name: str, scopes: Collection[str]) -> None:
         SearchValidationError: it may not.
     """
     if unknown := sorted(set(scopes) - set(SCOPES)):
-        raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")
+        raise SearchValidationError(
+            f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}."
+        )
     if not scopes:
         raise SearchValidationError(f"A token needs a scope; choose from {', '.join(SCOPES)}.")
     if not is_name(name):
-        raise SearchValidationError("A name has 1 to 64 letters, digits or any of `._@-`, and is not `local`.")
+        raise SearchValidationError(
+            "A name has 1 to 64 letters, digits or any of `._@-`, and is not `local`."
+        )
 
 
 def is_name(name: str) -> bool:
@@ -277,4 +297,6 @@ def _parsed(key: str, value: bytes) -> ApiToken | None:
 
 
 def _unknown(name: str) -> SearchValidationError:
-    return SearchValidationError(f"There is no token {name[:64]!r}; `websearch-gateway token list` shows all.")
+    return SearchValidationError(
+        f"There is no token {name[:64]!r}; `websearch-gateway token list` shows all."
+    )

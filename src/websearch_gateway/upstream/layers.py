@@ -179,7 +179,9 @@ class UpstreamHealth:
         self._errors[error.code] += 1
         cause = error.details.get("reason")
         message = error.message[:MAX_MESSAGE_CHARS]
-        self.last_error = LastError(error.code, message, self.now(), cause if isinstance(cause, str) else "")
+        self.last_error = LastError(
+            error.code, message, self.now(), cause if isinstance(cause, str) else ""
+        )
 
     def circuit_open(self) -> NotAsked:
         """The error of a call that is not made because the circuit is open or a probe is in flight.
@@ -218,7 +220,9 @@ class UpstreamHealth:
 class HealthRegistry:
     """The records of all upstreams of a process, in the order of their first use."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = _utc_now
+    ) -> None:
         self._clock = clock
         self._now = now
         self._upstreams: dict[str, UpstreamHealth] = {}
@@ -287,7 +291,8 @@ class BurstGate:
                 await generation.places.acquire()
         except TimeoutError:
             raise NotAsked(
-                f"{self._name} has not answered any of the {self._most} calls under way.", retry_after=PROBE_SECONDS
+                f"{self._name} has not answered any of the {self._most} calls under way.",
+                retry_after=PROBE_SECONDS,
             ) from None
         finally:
             generation.waiting -= 1
@@ -377,7 +382,9 @@ class CircuitBreaker:
             self.health.calls -= 1
             raise
         except Refused as error:
-            if not isinstance(error, SearchValidationError):  # that error is about one request, not about the upstream
+            if not isinstance(
+                error, SearchValidationError
+            ):  # that error is about one request, not about the upstream
                 self.health.record_error(error)
             self._record_answer(generation)
             raise
@@ -397,7 +404,9 @@ class CircuitBreaker:
     def overtaken(self) -> None:
         """Count a call that was cancelled because it was overdue and another upstream answered."""
         if not self.health.open_for:
-            error = SearchTimeoutError(f"{self.health.name} had not answered when another upstream had.")
+            error = SearchTimeoutError(
+                f"{self.health.name} had not answered when another upstream had."
+            )
             self._record_failure(error, self._generation)
 
     def _enter(self) -> int:
@@ -426,7 +435,12 @@ class CircuitBreaker:
         is_blocked = error.details.get("reason") == BLOCKED
         is_spent = error.details.get("reason") == QUOTA
         most = self.timeouts if isinstance(error, SearchTimeoutError) else self.failures
-        if is_blocked or is_spent or self._consecutive_failures >= most or self.health.open_until is not None:
+        if (
+            is_blocked
+            or is_spent
+            or self._consecutive_failures >= most
+            or self.health.open_until is not None
+        ):
             asked_for = (error.retry_after or 0.0) * (2**self._blocks if is_blocked else 1)
             if is_spent:
                 asked_for = max(asked_for, QUOTA_PAUSE_SECONDS)

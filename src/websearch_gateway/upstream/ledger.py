@@ -74,7 +74,9 @@ class Day:
     def quantile_ms(self, share: float) -> float | None:
         """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
         *bounded, calls = accumulate(self.calls_by_latency)
-        within = (bound for bound, count in zip(BOUNDS, bounded, strict=True) if count >= share * calls)
+        within = (
+            bound for bound, count in zip(BOUNDS, bounded, strict=True) if count >= share * calls
+        )
         return next(within, BOUNDS[-1]) * 1000 if calls else None
 
 
@@ -137,7 +139,11 @@ class Ledger:
                 call.caller.watch.of(upstream).usd += micros / _MICROS
 
     async def pay(
-        self, upstream: str, most_usd: Callable[[SearchQuery], float], ask: Callable[[], Awaitable[T]], call: Call
+        self,
+        upstream: str,
+        most_usd: Callable[[SearchQuery], float],
+        ask: Callable[[], Awaitable[T]],
+        call: Call,
     ) -> T:
         """The layer that asks an upstream, whose query may cost `most_usd`, only while the day's budget has room.
 
@@ -174,7 +180,10 @@ class Ledger:
             StateUnavailable: the state cannot be read.
         """
         await self.flush()
-        today = {key: _number(value) async for key, value in self._state.scan(f"ledger/users/{self._today()}/")}
+        today = {
+            key: _number(value)
+            async for key, value in self._state.scan(f"ledger/users/{self._today()}/")
+        }
         last = {key: _number(value) async for key, value in self._state.scan("ledger/last/")}
         return [self._user_day(user, today, last) for user in users]
 
@@ -186,7 +195,10 @@ class Ledger:
         """
         await self.flush()
         spent = _of_user(self._today(), user)
-        values = {key: _number(await self._state.get(key) or b"") for key in (spent, f"{spent}/calls", _last_of(user))}
+        values = {
+            key: _number(await self._state.get(key) or b"")
+            for key in (spent, f"{spent}/calls", _last_of(user))
+        }
         return self._user_day(user, values, values)
 
     def _user_day(self, user: str, today: Mapping[str, int], last: Mapping[str, int]) -> UserDay:
@@ -207,7 +219,10 @@ class Ledger:
         await self.flush()
         day = _name(int(self._clock() // _DAY_SECONDS) - days_ago)
         prefix = f"ledger/{day}/"
-        amounts = {key.removeprefix(prefix): _number(value) async for key, value in self._state.scan(prefix)}
+        amounts = {
+            key.removeprefix(prefix): _number(value)
+            async for key, value in self._state.scan(prefix)
+        }
         return Day(
             day,
             amounts.get("total", 0) / _MICROS,
@@ -224,7 +239,10 @@ class Ledger:
     async def flush(self) -> None:
         """Write what is not written yet."""
         self._post_counts()
-        for pending in (self._reserving, self._writing):  # a reservation that was given up ends with a write
+        for pending in (
+            self._reserving,
+            self._writing,
+        ):  # a reservation that was given up ends with a write
             if pending:
                 await asyncio.wait(pending)
 
@@ -233,7 +251,10 @@ class Ledger:
         own, of_own = self.user_daily_usd, "USER_DAILY_BUDGET_USD"
         if caller.limits.daily_usd is not None:
             own, of_own = caller.limits.daily_usd, "Your token's daily budget"
-        rows = ((_total(day), self.daily_usd, "DAILY_BUDGET_USD"), (_of_user(day, caller.user), own, of_own))
+        rows = (
+            (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
+            (_of_user(day, caller.user), own, of_own),
+        )
         limits = [(key, limit, setting) for key, limit, setting in rows if limit is not None]
         if not micros or not limits:
             return {}  # a free call needs no room, even on an overdrawn day
@@ -241,7 +262,9 @@ class Ledger:
 
         async def add() -> None:
             if self._writing:
-                await asyncio.wait(self._writing)  # write pending refunds first, since they make room
+                await asyncio.wait(
+                    self._writing
+                )  # write pending refunds first, since they make room
             for key, limit, setting in limits:
                 spent = await self._state.add(key, micros, KEPT_SECONDS)
                 reserved[key] = micros
@@ -266,7 +289,9 @@ class Ledger:
         except (SearchBudgetError, StateUnavailable, TimeoutError, asyncio.CancelledError) as error:
             give_back(adding) if adding.done() else adding.add_done_callback(give_back)
             if isinstance(error, StateUnavailable | TimeoutError):
-                raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
+                raise SearchBudgetError(
+                    "The ledger cannot be reached, so the budget allows no paid calls."
+                ) from None
             raise
         return reserved
 
@@ -282,7 +307,9 @@ class Ledger:
                 limit,
             )
 
-    def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
+    def _settle(
+        self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]
+    ) -> None:
         self._paid_micros[upstream] += micros
         total, of_user = _total(day), _of_user(day, user)
         self._post(
@@ -373,16 +400,22 @@ class BudgetedEmbedder:
         call, found = call or Call(math.inf), []
         own = replace(call, bill=call.bill.part())
         async with self.ledger.payment(own, "embedding", self._usd(texts)):
-            for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
+            for start in range(
+                0, len(texts) or 1, EMBEDDED_AT_ONCE
+            ):  # if one fails, those before it are paid
                 batch = texts[start : start + EMBEDDED_AT_ONCE]
                 with billed(own.bill, self._usd(batch)):
                     found.append(await self.embedder.embed(batch, kind, own))
         width = found[-1].shape[1] or self.embedder.dimensions
         # Blank texts before the first reply have vectors of no dimensions.
-        return np.concatenate([rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found])
+        return np.concatenate(
+            [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
+        )
 
     def _usd(self, texts: Sequence[str]) -> float:
-        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        tokens = sum(
+            math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts
+        )
         return tokens * self.usd_per_million_tokens / 1_000_000
 
 
@@ -423,7 +456,11 @@ def _pseudonym(user: str) -> str:
 
 
 def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
-    return {key.removeprefix(prefix): amount for key, amount in amounts.items() if key.startswith(prefix)}
+    return {
+        key.removeprefix(prefix): amount
+        for key, amount in amounts.items()
+        if key.startswith(prefix)
+    }
 
 
 def _number(stored: bytes) -> int:

@@ -24,7 +24,16 @@ from websearch_gateway.errors import (
     Unavailable,
     shortest,
 )
-from websearch_gateway.models import UNLIMITED, Call, Deadline, Fallback, Progress, SearchResults, Topic, no_progress
+from websearch_gateway.models import (
+    UNLIMITED,
+    Call,
+    Deadline,
+    Fallback,
+    Progress,
+    SearchResults,
+    Topic,
+    no_progress,
+)
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.layers import HealthRegistry
 
@@ -86,7 +95,9 @@ class FallbackSearcher:
                 raise race.exhausted(self.advice())
             return _answer(race, winner)
 
-    async def _run(self, race: FirstSuccess[SearchResults], call: Call) -> Trial[SearchResults] | None:
+    async def _run(
+        self, race: FirstSuccess[SearchResults], call: Call
+    ) -> Trial[SearchResults] | None:
         queue = deque(self.order(self.searchers))
         while queue and len(_set_aside(race)) < MOST_UNRELATED:
             is_hedge = bool(race.running)
@@ -97,7 +108,9 @@ class FallbackSearcher:
             # The last searcher may take all the time, but not if results wait that must still be served.
             shares = max(len(queue), 2 if _set_aside(race) else 1)
             share = max(LEAST_SHARE_SECONDS, call.remaining() / shares)
-            asked = replace(call.within(share) if shares > 1 else call, behind=call.behind or race.has_asked)
+            asked = replace(
+                call.within(share) if shares > 1 else call, behind=call.behind or race.has_asked
+            )
             searcher = queue.popleft()
             trial = race.start(searcher.name, _related(searcher, asked), behind=asked.behind)
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
@@ -113,7 +126,8 @@ class _SetAside(Unavailable, code="PROVIDER"):
 
     def __init__(self, results: SearchResults) -> None:
         super().__init__(
-            f"The results of {results.provider} share no word with the query.", details={"reason": UNRELATED}
+            f"The results of {results.provider} share no word with the query.",
+            details={"reason": UNRELATED},
         )
         self.results = results
 
@@ -138,7 +152,9 @@ def _set_aside(race: FirstSuccess[SearchResults]) -> list[SearchResults]:
 def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
     results = winner.task.result()
     unrelated = [attempt for attempt in race.attempts if attempt.cause == UNRELATED]
-    replaced = [f"{attempt.reason} Those of {results.provider} are shown instead." for attempt in unrelated]
+    replaced = [
+        f"{attempt.reason} Those of {results.provider} are shown instead." for attempt in unrelated
+    ]
     slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
     return replace(
         results,
@@ -149,16 +165,18 @@ def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> 
 
 def _unrelated_answer(race: FirstSuccess[SearchResults], results: SearchResults) -> SearchResults:
     """The results that were set aside, since no other searcher had better ones."""
-    told = (
-        f"No result of {results.provider} shares a word with the query: check the spelling, or whether they answer it."
-    )
+    told = f"No result of {results.provider} shares a word with the query: check the spelling, or whether they answer it."
     warnings = results.warnings if told in results.warnings else (told, *results.warnings)
     return replace(results, warnings=(*loud(race.attempts), *_failures(race), *warnings))
 
 
 def _failures(race: FirstSuccess[SearchResults]) -> list[str]:
     """A warning for each searcher that failed, other than by its settings."""
-    failed = [attempt for attempt in race.attempts if attempt.code not in UNUSABLE and attempt.cause != UNRELATED]
+    failed = [
+        attempt
+        for attempt in race.attempts
+        if attempt.code not in UNUSABLE and attempt.cause != UNRELATED
+    ]
     return [f"{attempt.name} failed: {attempt.code}: {attempt.reason}" for attempt in failed]
 
 
@@ -209,10 +227,13 @@ class ProviderSelection:
         if name in self.searchers:
             return self.searchers[name]
         if remedy := self.absent.get(name):
-            raise SearchNotConfiguredError(f"`providers` names {name}, which cannot serve here: {remedy}.")
+            raise SearchNotConfiguredError(
+                f"`providers` names {name}, which cannot serve here: {remedy}."
+            )
         known = ", ".join((*self.searchers, *self.absent))
         raise SearchValidationError(
-            f"`providers` may hold these names: {known}.", details={"field": "providers", "allowed": known}
+            f"`providers` may hold these names: {known}.",
+            details={"field": "providers", "allowed": known},
         )
 
 
@@ -236,7 +257,9 @@ class Hedging:
 
     health: HealthRegistry
     hedges: int = field(default=0, init=False)
-    _earned: int = field(default=0, init=False, repr=False)  # tenths, as whole numbers: they add up exactly
+    _earned: int = field(
+        default=0, init=False, repr=False
+    )  # tenths, as whole numbers: they add up exactly
 
     def earn(self) -> None:
         """Earn a tenth of a hedge, as each call does."""
@@ -267,7 +290,9 @@ Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
 """Puts the searchers of a call in order."""
 
 
-def by_weight(weights: Mapping[str, float], choose: Callable[..., Sequence[Searcher]] = random.choices) -> Order:
+def by_weight(
+    weights: Mapping[str, float], choose: Callable[..., Sequence[Searcher]] = random.choices
+) -> Order:
     """The Order that picks the first searcher at random, by weight, and keeps the order of the others.
 
     A searcher without a weight is never first; without any weights the order stays the same.
@@ -326,7 +351,9 @@ class Trial(Generic[T]):
         if error is None:
             return ()
         cause = error.details.get("reason")
-        alone = Attempt(self.name, error.code, error.message, cause if isinstance(cause, str) else "")
+        alone = Attempt(
+            self.name, error.code, error.message, cause if isinstance(cause, str) else ""
+        )
         return error.attempts if isinstance(error, Exhausted) else (alone,)
 
 
@@ -378,7 +405,9 @@ class FirstSuccess(Generic[T]):
         self.trials.append(Trial(name, call, behind=behind))
         return self.trials[-1]
 
-    async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
+    async def outcome(
+        self, latest: Trial[T] | None = None, slow_after: float | None = None
+    ) -> Trial[T] | None:
         """The deciding trial: it answers, or raises the error to show.
 
         None if another trial should start: all have failed, `latest` has failed, or `slow_after` seconds have passed.
@@ -404,7 +433,11 @@ class FirstSuccess(Generic[T]):
     @property
     def has_waiting_outcome(self) -> bool:
         """Whether a trial other than the stopgap has ended and waits for an earlier one, which decides first."""
-        return any(not trial.running and not trial.failure for trial in self.trials if trial is not self.stopgap)
+        return any(
+            not trial.running and not trial.failure
+            for trial in self.trials
+            if trial is not self.stopgap
+        )
 
     @property
     def winner(self) -> Trial[T] | None:
@@ -427,7 +460,9 @@ class FirstSuccess(Generic[T]):
         given = (failure.advice for failure in failures if isinstance(failure, Exhausted))
         advice = advice or next(filter(None, given), "")
         # Your own model and raw search share one search, which fails once.
-        error = Exhausted(tuple(dict.fromkeys(self.attempts)), retry_after=shortest(waits), advice=advice)
+        error = Exhausted(
+            tuple(dict.fromkeys(self.attempts)), retry_after=shortest(waits), advice=advice
+        )
         if error.code == "RATE_LIMIT":
             error.retry_after = min((wait for wait in waits if wait is not None), default=None)
         return error

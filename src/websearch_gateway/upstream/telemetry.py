@@ -107,7 +107,9 @@ class Telemetry:
             for observe in self._observers:
                 observe(record)
             if _log.isEnabledFor(logging.INFO):
-                digest = hashlib.blake2b(record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8)
+                digest = hashlib.blake2b(
+                    record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8
+                )
                 event = {
                     "event": "search",
                     "tool": record.tool,
@@ -136,22 +138,31 @@ class CallEvent:
 
     __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
 
-    def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
+    def __init__(
+        self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]
+    ) -> None:
         self._text = str(text)  # not checked by the guard yet: it may have any type
         self._tool = tool
         self._clock = clock
         self._report = report
         self._outcome = Outcome()
 
-    def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
+    def answered(
+        self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False
+    ) -> None:
         """As `served`, for a call of `search_web`."""
-        count, money = len(response.citations), {"cost_usd": response.cost_usd, "saved_usd": saved_usd}
+        count, money = (
+            len(response.citations),
+            {"cost_usd": response.cost_usd, "saved_usd": saved_usd},
+        )
         self.served(response.provider, count, cache=response.cache, joined=joined, **money)
         if fallback := response.fallback:
             # A reason is "CODE: message"; the message might quote a query.
             code = fallback.reason.partition(":")[0]
             code = code if code in get_args(ErrorCode) else "OTHER"
-            self._outcome = self._outcome._replace(fallback_from=fallback.from_, fallback_reason=code)
+            self._outcome = self._outcome._replace(
+                fallback_from=fallback.from_, fallback_reason=code
+            )
 
     def served(
         self,
@@ -166,7 +177,13 @@ class CallEvent:
         """Record the outcome of a call: the route that served it, and the number of results."""
         is_new = cache == "miss"
         self._outcome = Outcome(
-            route if is_new else "cache", "ok", results, cost_usd, cache, saved_usd=saved_usd, joined=joined and is_new
+            route if is_new else "cache",
+            "ok",
+            results,
+            cost_usd,
+            cache,
+            saved_usd=saved_usd,
+            joined=joined and is_new,
         )
 
     def __enter__(self) -> CallEvent:
@@ -176,13 +193,22 @@ class CallEvent:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         latency_ms = round((self._clock() - self._started) * 1000, 1)
         outcome = self._outcome
         if error is not None:
-            code = outcome_of(error) if isinstance(error, SearchError | asyncio.CancelledError) else "INTERNAL"
-            outcome = Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=code)
+            code = (
+                outcome_of(error)
+                if isinstance(error, SearchError | asyncio.CancelledError)
+                else "INTERNAL"
+            )
+            outcome = Outcome(
+                route="refused" if isinstance(error, Refused) else "failed", outcome=code
+            )
         if self._span.is_recording():
             known = {name: value for name, value in outcome._asdict().items() if value is not None}
             self._span.set_attributes({f"websearch.{name}": value for name, value in known.items()})
@@ -249,7 +275,9 @@ class Statistics:
         self._clock = clock
         self._started_at = clock()
         self._outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._latencies: defaultdict[str, deque[float]] = defaultdict(partial(deque[float], maxlen=WINDOW))
+        self._latencies: defaultdict[str, deque[float]] = defaultdict(
+            partial(deque[float], maxlen=WINDOW)
+        )
         self._cache: Counter[CacheState] = Counter()
         self._moments: deque[float] = deque(maxlen=100_000)
         self._failures: deque[Failure] = deque(maxlen=20)
@@ -300,7 +328,11 @@ class Statistics:
 def quantiles(values: Sequence[float]) -> tuple[float, ...]:
     """The values at QUANTILES of the sorted `values`; empty without values."""
     ordered = sorted(values)
-    return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()
+    return (
+        tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES)
+        if ordered
+        else ()
+    )
 
 
 T = TypeVar("T")
@@ -315,7 +347,11 @@ def call_span(
     Args:
         carrier: may hold the caller's `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/).
     """
-    remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
+    remote = (
+        TraceContextTextMapPropagator().extract(carrier)
+        if carrier and "traceparent" in carrier
+        else None
+    )
     span = TRACER.start_span(name, remote, kind)
     # An unrecorded span becomes current too, so that spans below it do not start traces of their own.
     return recorded(span) if span.get_span_context().is_valid else UNRECORDED
@@ -378,7 +414,10 @@ _TRACEBACK_CHARACTERS = 3_000  # so that a record fits the 4 KiB that a pipe tak
 
 
 def configure_logging(
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str], *, told: Collection[str] = ()
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"],
+    secrets: Collection[str],
+    *,
+    told: Collection[str] = (),
 ) -> None:
     """Send all logging of this process to stderr, in place of any earlier configuration.
 
@@ -420,16 +459,31 @@ class _Handler(logging.StreamHandler[TextIO]):
         self._scheduled_in: asyncio.AbstractEventLoop | None = None
         self._waiting: list[logging.LogRecord] = []
         # A filter of the handler, since a library may set the level of its own logger at any time.
-        self.addFilter(lambda record: record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS)
+        self.addFilter(
+            lambda record: (
+                record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
+            )
+        )
 
     def format(self, record: logging.LogRecord) -> str:
         """One line of JSON, or of words for people."""
         event: Any = record.msg if isinstance(record.msg, dict) else {"event": record.getMessage()}
         if not self._for_people:
-            at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-            event = {**event, "logger": record.name, "level": record.levelname.lower(), "timestamp": at}
+            at = (
+                datetime.fromtimestamp(record.created, UTC)
+                .isoformat(timespec="microseconds")
+                .replace("+00:00", "Z")
+            )
+            event = {
+                **event,
+                "logger": record.name,
+                "level": record.levelname.lower(),
+                "timestamp": at,
+            }
         if record.exc_info:
-            event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[-_TRACEBACK_CHARACTERS:]
+            event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[
+                -_TRACEBACK_CHARACTERS:
+            ]
         shown = self._redacted(event)
         return _in_words(shown, record) if self._for_people else json.dumps(shown)
 
@@ -453,7 +507,9 @@ class _Handler(logging.StreamHandler[TextIO]):
             for record in waiting:
                 if self._is_writable():
                     super().emit(record)  # close() flushes again, with nothing queued
-            with suppress(OSError, ValueError):  # a stderr that is closed or full must not end what was logged about
+            with suppress(
+                OSError, ValueError
+            ):  # a stderr that is closed or full must not end what was logged about
                 super().flush()
         finally:
             self.release()
@@ -472,12 +528,18 @@ class _Handler(logging.StreamHandler[TextIO]):
 def _in_words(event: Mapping[str, Any], record: logging.LogRecord) -> str:
     """`12:30:05 WARNING what happened name=value ...`, without the level of ordinary events and empty values."""
     level = f"{record.levelname} " if record.levelno >= logging.WARNING else ""
-    values = [f"{name}={value}" for name, value in event.items() if name not in _NOT_FOR_PEOPLE and value]
+    values = [
+        f"{name}={value}" for name, value in event.items() if name not in _NOT_FOR_PEOPLE and value
+    ]
     told = " ".join((f"{level}{event.get('event', '')}", *values))
     lines = f"{told}\n{event['exception']}" if "exception" in event else told
-    clean = "".join(character if character.isprintable() or character == "\n" else " " for character in lines)
+    clean = "".join(
+        character if character.isprintable() or character == "\n" else " " for character in lines
+    )
     # Indented, so that no message can look like two records.
-    return f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {clean}".replace("\n", "\n    ")
+    return f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {clean}".replace(
+        "\n", "\n    "
+    )
 
 
 class Redaction:
@@ -486,10 +548,18 @@ class Redaction:
     def __init__(self, secrets: Collection[str]) -> None:
         # The plain values, and how they look in a URL and in a repr.
         given = [secret for secret in secrets if secret]
-        forms = {form for one in given for form in (one, quote(one, safe=""), quote_plus(one), repr(one)[1:-1])}
-        pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
+        forms = {
+            form
+            for one in given
+            for form in (one, quote(one, safe=""), quote_plus(one), repr(one)[1:-1])
+        }
+        pattern = re.compile(
+            "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)"
+        )
         self._masked = functools.partial(pattern.sub, "***")
-        self._masked_key = functools.lru_cache(maxsize=256)(self._masked)  # events have the same few names
+        self._masked_key = functools.lru_cache(maxsize=256)(
+            self._masked
+        )  # events have the same few names
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
         return {self._masked_key(str(key)): self._shown(value) for key, value in event.items()}

@@ -36,7 +36,9 @@ class RawServer:
 class Serve(Protocol):
     """Starts a server that reads a request head and sends the given bytes, or runs the given script."""
 
-    async def __call__(self, answer: bytes | Script, tls: ssl.SSLContext | None = None) -> RawServer: ...
+    async def __call__(
+        self, answer: bytes | Script, tls: ssl.SSLContext | None = None
+    ) -> RawServer: ...
 
 
 @pytest.fixture
@@ -90,7 +92,11 @@ def issue(tmp_path: Path, name: str) -> tuple[Path, ssl.SSLContext]:
     pem, secret = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
     pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     secret.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
     )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, secret)

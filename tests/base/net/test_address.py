@@ -96,20 +96,55 @@ def test_the_error_names_the_broken_rule(url: str, rule: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        *("0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.255", "168.63.129.16"),
-        *("169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.168.1.1", "198.18.0.1"),
-        *("198.51.100.7", "203.0.113.7", "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "192.88.99.1"),
+        *(
+            "0.0.0.0",
+            "10.1.2.3",
+            "100.64.0.1",
+            "100.100.100.200",
+            "127.0.0.1",
+            "127.255.255.255",
+            "168.63.129.16",
+        ),
+        *(
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.192",
+            "192.0.2.1",
+            "192.168.1.1",
+            "198.18.0.1",
+        ),
+        *(
+            "198.51.100.7",
+            "203.0.113.7",
+            "224.0.0.1",
+            "239.1.1.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "192.88.99.1",
+        ),
         *("::", "::1", "::7f00:1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1"),
-        *("2002:7f00:1::", "2001:0:4136:e378:8000:63bf:80ff:fffe", "fe80::1", "fec0::1", "fc00::1", "fd00:ec2::254"),
+        *(
+            "2002:7f00:1::",
+            "2001:0:4136:e378:8000:63bf:80ff:fffe",
+            "fe80::1",
+            "fec0::1",
+            "fc00::1",
+            "fd00:ec2::254",
+        ),
         *("ff02::1", "2001:db8::1", "3fff::1", "5f00::1", "100::1", "2001:20::1", "4000::1"),
     ],
 )
-def test_an_address_that_is_not_public_is_refused_as_a_host_and_as_a_resolved_address(address: str) -> None:
+def test_an_address_that_is_not_public_is_refused_as_a_host_and_as_a_resolved_address(
+    address: str,
+) -> None:
     host = f"[{address}]" if ":" in address else address
     assert "not a public address" in refusal(f"http://{host}/")
     with pytest.raises(ForbiddenUrlError) as caught:
         PUBLIC.check_address("example.com", 80, address)
-    assert address not in caught.value.message, "an answer may map an internal network, so it is not told"
+    assert address not in caught.value.message, (
+        "an answer may map an internal network, so it is not told"
+    )
 
 
 def test_a_resolved_link_local_address_with_a_zone_is_refused() -> None:
@@ -128,20 +163,29 @@ def test_only_an_allowed_pair_may_be_private() -> None:
     assert policy.check_url("http://[::1]:9/").netloc == "[::1]:9"
     assert policy.check_url("https://intranet.corp/").port == 443
     policy.check_address("intranet.corp", 443, "10.0.0.5")
-    for url in ("http://127.0.0.1:8081/", "http://127.0.0.1/", "http://127.0.0.2:8080/", "http://localhost:8080/"):
+    for url in (
+        "http://127.0.0.1:8081/",
+        "http://127.0.0.1/",
+        "http://127.0.0.2:8080/",
+        "http://localhost:8080/",
+    ):
         refusal(url, policy)
     with pytest.raises(ForbiddenUrlError):
         policy.check_address("intranet.corp", 80, "10.0.0.5")
 
 
-@pytest.mark.parametrize("pair", ["localhost", "localhost:", ":80", "localhost:http", "a b:80", "127.1:80", ""])
+@pytest.mark.parametrize(
+    "pair", ["localhost", "localhost:", ":80", "localhost:http", "a b:80", "127.1:80", ""]
+)
 def test_a_pair_that_is_not_host_and_port_is_a_configuration_error(pair: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="FETCH_ALLOW_PRIVATE_HOSTS"):
         AddressPolicy([pair])
 
 
 @given(st.ip_addresses(v=4))
-def test_a_forbidden_ipv4_address_is_refused_in_every_ipv6_form(address: ipaddress.IPv4Address) -> None:
+def test_a_forbidden_ipv4_address_is_refused_in_every_ipv6_form(
+    address: ipaddress.IPv4Address,
+) -> None:
     """Our own rule: every IPv6 address that embeds an IPv4 address is refused, public or not."""
     packed = int(address)
     teredo = (0x2001 << 112) | (packed ^ 0xFFFFFFFF)
@@ -181,9 +225,13 @@ def test_any_text_is_refused_or_normalised_to_a_stable_url(text: str) -> None:
         ("http://127.0.0.1:8080/", False),
     ],
 )
-def test_the_operators_domain_lists_apply_to_reading_and_to_showing(url: str, is_open: bool) -> None:
+def test_the_operators_domain_lists_apply_to_reading_and_to_showing(
+    url: str, is_open: bool
+) -> None:
     policy = AddressPolicy(
-        ["127.0.0.1:8080"], allowed=("example.org", "xn--bcher-kva.example"), blocked=("ads.example.org",)
+        ["127.0.0.1:8080"],
+        allowed=("example.org", "xn--bcher-kva.example"),
+        blocked=("ads.example.org",),
     )
     assert policy.is_public_link(url) is is_open
     if is_open:

@@ -53,7 +53,16 @@ with proxy.Proxy(sys.argv[1:]) as running:
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[str]:
     """The URL of a proxy process that requires a login."""
-    options = ["--hostname", "127.0.0.1", "--port", "0", "--num-workers", "1", "--num-acceptors", "1"]
+    options = [
+        "--hostname",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--num-workers",
+        "1",
+        "--num-acceptors",
+        "1",
+    ]
     options += [
         "--basic-auth",
         "user:pass word",
@@ -63,7 +72,9 @@ def proxy() -> Iterator[str]:
         "CRITICAL",
     ]
     command = [sys.executable, "-c", RUN_PROXY, *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         yield f"http://{LOGIN}@127.0.0.1:{int(process.stdout.readline())}"
@@ -112,7 +123,9 @@ async def test_an_upstream_is_reached_through_the_proxy_if_its_authority_is_trus
         assert (await send(client, request, Deadline.after(60), "api")).body == b"{}"
 
 
-async def test_the_request_that_opens_a_tunnel_is_not_billed(serve: Serve, proxy: str, tmp_path: Path) -> None:
+async def test_the_request_that_opens_a_tunnel_is_not_billed(
+    serve: Serve, proxy: str, tmp_path: Path
+) -> None:
     bundle, context = issue(tmp_path, "api.example")
     server, bill = await serve(page(b"{}"), context), Bill()
     request = HttpRequest("GET", f"https://api.example:{server.port}/")
@@ -135,7 +148,9 @@ async def test_a_name_that_resolves_here_to_a_private_address_is_not_sent_to_the
             await fetcher.fetch("http://169.254.169.254/", Deadline.after(60))
 
 
-async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serve, proxy: str) -> None:
+async def test_the_error_of_a_wrong_login_does_not_contain_the_login(
+    serve: Serve, proxy: str
+) -> None:
     server = await serve(page(b"hello"))
     outbound = Outbound(proxy.replace("pass%20word", "hunter2"))
     request = HttpRequest("GET", f"https://api.example:{server.port}/")
@@ -161,7 +176,9 @@ async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serv
         ("ALL_PROXY", "http"),
     ],
 )
-@pytest.mark.parametrize("place", ["http://login:hunter2@127.0.0.1:{port}", "http://hunter2@no-proxy.invalid:{port}"])
+@pytest.mark.parametrize(
+    "place", ["http://login:hunter2@127.0.0.1:{port}", "http://hunter2@no-proxy.invalid:{port}"]
+)
 async def test_a_proxy_that_nobody_serves_is_told_by_its_variable(
     setting: str, scheme: str, place: str, unused_tcp_port: int
 ) -> None:
@@ -171,7 +188,9 @@ async def test_a_proxy_that_nobody_serves_is_told_by_its_variable(
     told = f"The proxy in {setting} cannot be reached. Start it, or correct or unset {setting}."
     async with create_client(outbound=outbound) as client:
         with pytest.raises(SearchProviderError) as api:
-            await send(client, HttpRequest("GET", f"{scheme}://api.example/"), Deadline.after(60), "api")
+            await send(
+                client, HttpRequest("GET", f"{scheme}://api.example/"), Deadline.after(60), "api"
+            )
     async with Fetcher(AddressPolicy(), resolve=unknown, outbound=outbound) as fetcher:
         with pytest.raises(SearchFetchError) as fetched:
             await fetcher.fetch(f"{scheme}://site.example/", Deadline.after(60))
@@ -183,7 +202,9 @@ async def test_a_proxy_that_nobody_serves_is_told_by_its_variable(
 def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
     fixed = Outbound("http://proxy.example:3128")
     assert fixed.proxy_for("https", "site.example", 443) == "http://proxy.example:3128"
-    assert [fixed.proxy_for("http", host, 80) for host in ("127.0.0.1", "::1", "localhost")] == [None] * 3
+    assert [fixed.proxy_for("http", host, 80) for host in ("127.0.0.1", "::1", "localhost")] == [
+        None
+    ] * 3
     environment = {"http": "http://a:1", "all": "http://b:2", "no": "exempt.example,.lan"}
     told = Outbound(environment=environment)
     assert told.proxy_for("http", "site.example", 80) == "http://a:1"
@@ -192,13 +213,17 @@ def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
     assert replace(fixed, environment=environment).proxy_for("http", "host.lan", 80) is None
 
 
-@pytest.mark.parametrize("url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"])
+@pytest.mark.parametrize(
+    "url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"]
+)
 def test_an_address_that_is_not_an_http_proxy_is_refused(url: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="must be an HTTP proxy's address"):
         http_proxy(url)
 
 
-@pytest.mark.parametrize("name", ["none.pem", "empty.pem", "x" * 5_000, "a\0b", "\ud800", "\x1b[31m"])
+@pytest.mark.parametrize(
+    "name", ["none.pem", "empty.pem", "x" * 5_000, "a\0b", "\ud800", "\x1b[31m"]
+)
 def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty.pem").write_text("no certificate")
     with pytest.raises(SearchNotConfiguredError, match="CA_BUNDLE") as refused:
@@ -224,7 +249,9 @@ async def test_a_whole_search_goes_through_the_proxy(
         state_url="memory://",
     )
     async with open_gateway(settings) as gateway:
-        found = await gateway.web_search(WebSearchRequest("descale an espresso machine", 1, read_pages=False))
+        found = await gateway.web_search(
+            WebSearchRequest("descale an espresso machine", 1, read_pages=False)
+        )
         page = await gateway.reading.content(ContentRequest(found.results[0].link))
     assert found.results[0].link.startswith(away)
     assert "vinegar" in page.page_content
@@ -262,7 +289,9 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def test_a_name_that_resolves_differently_later_never_reaches_the_second_address(dialled: list[str]) -> None:
+async def test_a_name_that_resolves_differently_later_never_reaches_the_second_address(
+    dialled: list[str],
+) -> None:
     names = Names([PUBLIC_V4], ["127.0.0.1"])
     backend = pinned(names)
     with pytest.raises(httpcore2.ConnectError):
@@ -273,8 +302,12 @@ async def test_a_name_that_resolves_differently_later_never_reaches_the_second_a
     assert dialled == [PUBLIC_V4]
 
 
-@pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
-async def test_one_forbidden_address_among_many_makes_the_name_forbidden(dialled: list[str], local: str) -> None:
+@pytest.mark.parametrize(
+    "local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"]
+)
+async def test_one_forbidden_address_among_many_makes_the_name_forbidden(
+    dialled: list[str], local: str
+) -> None:
     backend = pinned(Names([PUBLIC_V4, local]))
     with pytest.raises(ForbiddenUrlError):
         await backend.connect_tcp("mixed.example.com", 443)
@@ -288,8 +321,12 @@ async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> Non
     assert dialled == [PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6]
 
 
-@pytest.mark.parametrize(("host", "port"), [("localhost", 80), ("127.0.0.1", 80), ("example.com", 25)])
-async def test_the_backend_checks_hosts_and_ports_itself(dialled: list[str], host: str, port: int) -> None:
+@pytest.mark.parametrize(
+    ("host", "port"), [("localhost", 80), ("127.0.0.1", 80), ("example.com", 25)]
+)
+async def test_the_backend_checks_hosts_and_ports_itself(
+    dialled: list[str], host: str, port: int
+) -> None:
     names = Names([PUBLIC_V4])
     with pytest.raises(ForbiddenUrlError):
         await pinned(names).connect_tcp(host, port)
@@ -301,7 +338,9 @@ async def test_the_next_address_is_tried_when_the_first_does_not_answer(
 ) -> None:
     real = httpcore2.AnyIOBackend.connect_tcp
 
-    async def connect(self: httpcore2.AnyIOBackend, host: str, *args: Any) -> httpcore2.AsyncNetworkStream:
+    async def connect(
+        self: httpcore2.AnyIOBackend, host: str, *args: Any
+    ) -> httpcore2.AsyncNetworkStream:
         if host == PUBLIC_V4:
             raise httpcore2.ConnectTimeout
         return await real(self, host, *args)
@@ -348,7 +387,9 @@ async def test_the_system_resolver_finds_loopback() -> None:
     resolver.close()
 
 
-@pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])
+@pytest.mark.parametrize(
+    ("asked", "served"), [("secure.example.com", True), ("other.example.com", False)]
+)
 async def test_tls_verifies_the_name_and_not_the_dialled_address(
     serve: Serve, tmp_path: Path, asked: str, served: bool
 ) -> None:
@@ -356,7 +397,9 @@ async def test_tls_verifies_the_name_and_not_the_dialled_address(
     trusting, names = Outbound(ca_bundle=authority), Names(["127.0.0.1"])
     server = await serve(page(b"sealed"), context)
     url = f"https://{asked}:{server.port}/"
-    async with Fetcher(AddressPolicy([f"{asked}:{server.port}"]), resolve=names, outbound=trusting) as fetcher:
+    async with Fetcher(
+        AddressPolicy([f"{asked}:{server.port}"]), resolve=names, outbound=trusting
+    ) as fetcher:
         if served:
             assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
         else:
@@ -374,7 +417,9 @@ def test_certificates_that_the_environment_names_and_that_are_not_there_are_told
         file.write_bytes(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
     address._ssl_context.cache_clear()
-    with pytest.raises(SearchNotConfiguredError, match=r"SSL_CERT_FILE .* Unset it, or .* CA_BUNDLE"):
+    with pytest.raises(
+        SearchNotConfiguredError, match=r"SSL_CERT_FILE .* Unset it, or .* CA_BUNDLE"
+    ):
         create_client()
     address._ssl_context.cache_clear()
 

@@ -31,7 +31,9 @@ def raw_deflate(data: bytes) -> bytes:
 
 
 def fed(decoder: Decoder, data: bytes, size: int) -> bytes:
-    return b"".join(decoder.feed(data[start : start + size], ROOMY) for start in range(0, len(data), size))
+    return b"".join(
+        decoder.feed(data[start : start + size], ROOMY) for start in range(0, len(data), size)
+    )
 
 
 @given(st.binary(max_size=2_000), st.integers(2, 500))
@@ -46,14 +48,18 @@ def fed(decoder: Decoder, data: bytes, size: int) -> bytes:
         ("zstd", zstd.compress),
     ],
 )
-def test_encoded_data_is_decoded_for_any_size_of_pieces(coding: str, encode: object, data: bytes, size: int) -> None:
+def test_encoded_data_is_decoded_for_any_size_of_pieces(
+    coding: str, encode: object, data: bytes, size: int
+) -> None:
     assert callable(encode)
     decoder = decoder_for(coding)
     assert fed(decoder, encode(data), size) == data
     assert decoder.complete
 
 
-@pytest.mark.parametrize("coding", ["", "identity", "none", "utf-8", "UTF-8", "iso-8859-1", "utf-8, identity"])
+@pytest.mark.parametrize(
+    "coding", ["", "identity", "none", "utf-8", "UTF-8", "iso-8859-1", "utf-8, identity"]
+)
 def test_a_charset_in_the_place_of_a_coding_is_none(coding: str) -> None:
     assert decoder_for(coding).feed(b"text", 10) == b"text"
 
@@ -92,8 +98,14 @@ async def test_a_bomb_in_a_newer_coding_stops_at_the_limit(coding: str, encode: 
 
 def test_zstd_frames_in_a_row_are_one_body_and_a_large_window_is_refused() -> None:
     for size in (3, 1_000):
-        assert fed(decoder_for("zstd"), zstd.compress(b"one ") + zstd.compress(b"two"), size) == b"one two"
-    options = {zstd.CompressionParameter.window_log: 27, zstd.CompressionParameter.compression_level: 1}
+        assert (
+            fed(decoder_for("zstd"), zstd.compress(b"one ") + zstd.compress(b"two"), size)
+            == b"one two"
+        )
+    options = {
+        zstd.CompressionParameter.window_log: 27,
+        zstd.CompressionParameter.compression_level: 1,
+    }
     compressor = zstd.ZstdCompressor(options=options)
     wide = compressor.compress(bytes(range(256)) * 40_000) + compressor.flush()
     with pytest.raises(CodingError):
@@ -118,13 +130,17 @@ def test_a_truncated_body_is_not_complete_and_an_empty_one_is() -> None:
     assert not decoder.complete
 
 
-@pytest.mark.parametrize("data", [b"this is not gzip at all", gzip.compress(b"", mtime=0)[:10] + b"\xff" * 40])
+@pytest.mark.parametrize(
+    "data", [b"this is not gzip at all", gzip.compress(b"", mtime=0)[:10] + b"\xff" * 40]
+)
 def test_broken_data_is_a_coding_error(data: bytes) -> None:
     with pytest.raises(CodingError, match="has invalid compressed data"):
         decoder_for("gzip").feed(data, ROOMY)
 
 
-@pytest.mark.parametrize("coding", ["compress", "gzip, gzip", "br, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)])
+@pytest.mark.parametrize(
+    "coding", ["compress", "gzip, gzip", "br, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)]
+)
 def test_unrequested_and_stacked_codings_are_refused(coding: str) -> None:
     with pytest.raises(CodingError, match="not requested"):
         decoder_for(coding)

@@ -16,7 +16,13 @@ from pydantic import SecretStr
 
 from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.answers.perplexity import Perplexity
-from websearch_gateway.base.net.bodies import SMALL_BYTES, THREADS, ReplyParser, in_own_thread, without_key
+from websearch_gateway.base.net.bodies import (
+    SMALL_BYTES,
+    THREADS,
+    ReplyParser,
+    in_own_thread,
+    without_key,
+)
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import Answer, Deadline, Hit
@@ -25,12 +31,23 @@ from websearch_gateway.providers.google import Google
 from websearch_gateway.providers.serper import Serper
 
 WORD: ContextVar[str] = ContextVar("word")
-ROW = {"title": "Tides", "link": "https://a.example/", "snippet": "High \ud800 water", "date": "3 days ago"}
+ROW = {
+    "title": "Tides",
+    "link": "https://a.example/",
+    "snippet": "High \ud800 water",
+    "date": "3 days ago",
+}
 MANY = json.dumps({"organic": [ROW] * 1_000}).encode()
 REFUSAL = {"type": "message", "content": [{"type": "refusal", "refusal": "No. " * SMALL_BYTES}]}
 OPENAI = OpenAI(SecretStr(""), "https://o.example")
 SEARCHED = {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
-CITED = {"type": "url_citation", "start_index": 0, "end_index": 4, "url": "https://a.example/", "title": "Tides"}
+CITED = {
+    "type": "url_citation",
+    "start_index": 0,
+    "end_index": 4,
+    "url": "https://a.example/",
+    "title": "Tides",
+}
 WRITTEN = {
     "type": "message",
     "content": [{"type": "output_text", "text": "High " * 20_000, "annotations": [CITED] * 9}],
@@ -52,7 +69,9 @@ def ended(body: bytes) -> list[str]:
 
 async def test_a_call_runs_in_one_of_a_few_threads_with_the_context_of_its_caller() -> None:
     WORD.set("said")
-    names = {await in_own_thread(lambda: threading.current_thread().name) for _ in range(3 * THREADS)}
+    names = {
+        await in_own_thread(lambda: threading.current_thread().name) for _ in range(3 * THREADS)
+    }
     assert names <= {f"upstream_{number}" for number in range(THREADS)}
     assert await in_own_thread(WORD.get) == "said"
 
@@ -64,8 +83,12 @@ async def test_the_error_of_a_call_is_raised() -> None:
 
 async def test_only_a_long_reply_is_parsed_in_a_worker(workers: Workers) -> None:
     parser = ReplyParser(workers)
-    own, _ = await parser.read(list[str], process_and_thread, b"a" * SMALL_BYTES, vendor="", deadline=soon())
-    other, _ = await parser.read(list[str], process_and_thread, b"a" * (SMALL_BYTES + 1), vendor="", deadline=soon())
+    own, _ = await parser.read(
+        list[str], process_and_thread, b"a" * SMALL_BYTES, vendor="", deadline=soon()
+    )
+    other, _ = await parser.read(
+        list[str], process_and_thread, b"a" * (SMALL_BYTES + 1), vendor="", deadline=soon()
+    )
     assert own == str(os.getpid())
     assert other != own
 
@@ -86,13 +109,17 @@ async def test_a_worker_parses_a_reply_with_the_same_result(
 async def test_a_refusal_from_a_worker_is_still_a_refusal(workers: Workers) -> None:
     body = json.dumps({"output": [SEARCHED, REFUSAL]}).encode()
     with pytest.raises(SearchValidationError, match="declined"):
-        await ReplyParser(workers).read(Answer, OPENAI.parse, body, vendor="OpenAI", deadline=soon())
+        await ReplyParser(workers).read(
+            Answer, OPENAI.parse, body, vendor="OpenAI", deadline=soon()
+        )
 
 
 async def test_an_unreadable_reply_is_a_parse_error(workers: Workers) -> None:
     parser = ReplyParser(workers)
     with pytest.raises(SearchProviderParseError, match="The reply of serper is not JSON"):
-        await parser.read(list[Hit], Serper("k").parse, b"[" * 100_000, vendor="serper", deadline=soon())
+        await parser.read(
+            list[Hit], Serper("k").parse, b"[" * 100_000, vendor="serper", deadline=soon()
+        )
     with pytest.raises(SearchProviderParseError, match="The reply of Vendor could not be read"):
         await parser.read(list[str], ended, b"a" * 100_000, vendor="Vendor", deadline=soon())
 

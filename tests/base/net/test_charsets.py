@@ -33,9 +33,7 @@ SIMPLIFIED = "图书馆除星期一外每天开放，学生可以免费入场，
 TRADITIONAL = "圖書館除星期一外每天開放，學生可以免費入場，春天河邊的櫻花盛開。"
 JAPANESE = "図書館は月曜日を除いて毎日開いており、学生は無料で入れます。春には桜が咲きます。"
 KOREAN = "도서관은 월요일을 제외하고 매일 문을 열며 학생은 무료로 들어갈 수 있습니다."
-FRENCH = (
-    "La bibliothèque est ouverte tous les jours sauf le lundi ; où êtes-vous allés cet été, à Noël, près de la forêt ?"
-)
+FRENCH = "La bibliothèque est ouverte tous les jours sauf le lundi ; où êtes-vous allés cet été, à Noël, près de la forêt ?"
 GERMAN = "Die Bücherei ist außer montags täglich geöffnet, für Schüler ist der Eintritt frei; am Fluß ist es schön."
 SPANISH = "La biblioteca está abierta todos los días excepto el lunes; mañana habrá niños, ¿dónde está el señor Núñez?"
 
@@ -56,7 +54,12 @@ OTHER = [
     (JAPANESE, "euc_jp"),
     (KOREAN, "cp949"),
 ]
-HEADERS = ["text/html", "text/html; charset=utf-8", "text/html; charset=iso-8859-1", "text/html; charset=windows-1252"]
+HEADERS = [
+    "text/html",
+    "text/html; charset=utf-8",
+    "text/html; charset=iso-8859-1",
+    "text/html; charset=windows-1252",
+]
 
 
 def page(text: str, codec: str, head: str = "") -> bytes:
@@ -109,7 +112,9 @@ def test_text_that_begins_beyond_the_head_of_an_ascii_page_is_found() -> None:
 def test_too_short_a_text_is_left_to_the_page_itself() -> None:
     word = "河流"
     body = page(word, "gbk", '<meta charset="gbk">')
-    assert word in decode(body, charset_of(body, "text/html; charset=utf-8")), "the `<meta>` knows it"
+    assert word in decode(body, charset_of(body, "text/html; charset=utf-8")), (
+        "the `<meta>` knows it"
+    )
     bare = page(word, "gbk")
     assert word not in decode(bare, charset_of(bare, "text/html"))
 
@@ -135,7 +140,10 @@ def test_a_few_letters_say_nothing(size: int) -> None:
 
 
 def test_no_more_than_a_sample_is_looked_at() -> None:
-    body = page(FRENCH, "cp1252") * (2 * SAMPLED_BYTES // len(FRENCH)) + page(RUSSIAN, "cp1251") * 1_000
+    body = (
+        page(FRENCH, "cp1252") * (2 * SAMPLED_BYTES // len(FRENCH))
+        + page(RUSSIAN, "cp1251") * 1_000
+    )
     assert FRENCH in decode(body, "cp1252")
 
 

@@ -10,7 +10,12 @@ import pytest
 
 from websearch_gateway.base.net.bodies import CodingError
 from websearch_gateway.base.net.fetch import mapped_errors, mapped_page_errors
-from websearch_gateway.errors import SearchFetchError, SearchProviderError, SearchProviderParseError, SearchTimeoutError
+from websearch_gateway.errors import (
+    SearchFetchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+)
 
 SECRET = "https://api.example/v1?key=hunter2"
 
@@ -43,13 +48,25 @@ def test_each_failure_of_an_exchange_with_an_upstream_has_its_error(
 @pytest.mark.parametrize(
     ("error", "kind", "told"),
     [
-        (httpcore2.ConnectTimeout(SECRET), SearchTimeoutError, "tides.example cannot be reached in time"),
+        (
+            httpcore2.ConnectTimeout(SECRET),
+            SearchTimeoutError,
+            "tides.example cannot be reached in time",
+        ),
         (httpcore2.ConnectError(SECRET), SearchFetchError, "tides.example cannot be reached"),
-        (httpcore2.ConnectError(ssl.SSLError()), SearchFetchError, "does not speak TLS, or has no valid certificate"),
+        (
+            httpcore2.ConnectError(ssl.SSLError()),
+            SearchFetchError,
+            "does not speak TLS, or has no valid certificate",
+        ),
         (httpcore2.ProxyError(SECRET), SearchFetchError, "The proxy refuses to connect"),
         (httpcore2.ReadError(SECRET), SearchFetchError, "tides.example broke off"),
         (httpcore2.RemoteProtocolError(SECRET), SearchFetchError, "tides.example broke off"),
-        (CodingError("has invalid compressed data"), SearchFetchError, "The page has invalid compressed data"),
+        (
+            CodingError("has invalid compressed data"),
+            SearchFetchError,
+            "The page has invalid compressed data",
+        ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )

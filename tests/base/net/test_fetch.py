@@ -23,14 +23,18 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Deadline
 
 
-async def fetch(server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object) -> Fetched:
+async def fetch(
+    server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object
+) -> Fetched:
     pairs = [server.pair, *([also.pair] if also else [])]
     async with Fetcher(AddressPolicy(pairs)) as fetcher:
         return await fetcher.fetch(server.url(path), Deadline.after(60), **options)  # type: ignore[arg-type]
 
 
 async def test_a_page_arrives_with_its_type_charset_and_headers(serve: Serve) -> None:
-    server = await serve(page("é".encode("cp1252"), "Content-Type: Text/HTML ; charset=ISO-8859-1", 'ETag: "a"'))
+    server = await serve(
+        page("é".encode("cp1252"), "Content-Type: Text/HTML ; charset=ISO-8859-1", 'ETag: "a"')
+    )
     fetched = await fetch(server, "/a?b=c#d")
     assert (fetched.status, fetched.body, fetched.content_type, fetched.charset) == (
         200,
@@ -54,8 +58,12 @@ async def test_a_page_arrives_with_its_type_charset_and_headers(serve: Serve) ->
         ("", ""),
     ],
 )
-async def test_an_invalid_content_type_counts_as_absent(serve: Serve, header: str, content_type: str) -> None:
-    assert (await fetch(await serve(page(b"x", f"Content-Type: {header}")))).content_type == content_type
+async def test_an_invalid_content_type_counts_as_absent(
+    serve: Serve, header: str, content_type: str
+) -> None:
+    assert (
+        await fetch(await serve(page(b"x", f"Content-Type: {header}")))
+    ).content_type == content_type
 
 
 async def test_the_request_names_the_user_agent_and_contains_nothing_personal(
@@ -89,7 +97,9 @@ async def test_a_compressed_page_is_decompressed(serve: Serve) -> None:
         ("gzip", "The page has invalid compressed data."),
     ],
 )
-async def test_a_page_that_cannot_be_decompressed_is_a_fetch_error(serve: Serve, coding: str, message: str) -> None:
+async def test_a_page_that_cannot_be_decompressed_is_a_fetch_error(
+    serve: Serve, coding: str, message: str
+) -> None:
     server = await serve(page(b"this is not compressed", f"Content-Encoding: {coding}"))
     with pytest.raises(SearchFetchError) as raised:
         await fetch(server)
@@ -100,7 +110,11 @@ async def test_redirects_are_followed_and_each_one_is_checked(serve: Serve) -> N
     end = await serve(page(b"there"))
     start = await serve(page(b"", f"Location: {end.url('/b?c')}", status="302 Found"))
     fetched = await fetch(start, also=end)
-    assert (fetched.body, fetched.url, fetched.final_url) == (b"there", start.url(), end.url("/b?c"))
+    assert (fetched.body, fetched.url, fetched.final_url) == (
+        b"there",
+        start.url(),
+        end.url("/b?c"),
+    )
 
 
 @pytest.mark.parametrize("status", ["301", "302", "303", "307", "308"])
@@ -117,7 +131,9 @@ async def test_redirects_are_followed_and_each_one_is_checked(serve: Serve) -> N
         "/" + "a" * 50_000,
     ],
 )
-async def test_a_redirect_to_a_forbidden_address_is_refused(serve: Serve, status: str, location: str) -> None:
+async def test_a_redirect_to_a_forbidden_address_is_refused(
+    serve: Serve, status: str, location: str
+) -> None:
     server = await serve(page(b"", f"Location: {location}", status=f"{status} Moved"))
     with pytest.raises(ForbiddenUrlError):
         await fetch(server)
@@ -126,7 +142,9 @@ async def test_a_redirect_to_a_forbidden_address_is_refused(serve: Serve, status
 async def test_a_relative_redirect_stays_on_the_site(serve: Serve) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = len(server.requests) == 1
-        writer.write(page(b"", "Location: ../n%C3%A9xt", status="301 Moved") if first else page(b"end"))
+        writer.write(
+            page(b"", "Location: ../n%C3%A9xt", status="301 Moved") if first else page(b"end")
+        )
 
     server = await serve(answer)
     assert (await fetch(server, "/a/b/c")).final_url == server.url("/a/n%C3%A9xt")
@@ -135,10 +153,16 @@ async def test_a_relative_redirect_stays_on_the_site(serve: Serve) -> None:
 COOKIE = "Set-Cookie: seen=1; Path=/; HttpOnly\r\nSet-Cookie: broken\r\nSet-Cookie: lang=en"
 
 
-async def test_a_redirect_gets_its_cookies_back_on_its_own_origin_and_no_other_request_does(serve: Serve) -> None:
+async def test_a_redirect_gets_its_cookies_back_on_its_own_origin_and_no_other_request_does(
+    serve: Serve,
+) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         has_cookie = b"cookie: a=b; seen=1; lang=en" in server.requests[-1].lower()
-        writer.write(page(b"there") if has_cookie else page(b"", f"Location: /\r\n{COOKIE}", status="302 Found"))
+        writer.write(
+            page(b"there")
+            if has_cookie
+            else page(b"", f"Location: /\r\n{COOKIE}", status="302 Found")
+        )
 
     server = await serve(answer)
     assert (await fetch(server, headers={"Cookie": "a=b"})).body == b"there"
@@ -207,7 +231,9 @@ async def test_the_error_of_a_busy_server_has_its_retry_after(serve: Serve) -> N
 
 async def test_a_bot_challenge_is_distinguished_from_a_refusal(serve: Serve) -> None:
     """Cloudflare's promise: https://developers.cloudflare.com/cloudflare-challenges/"""
-    server = await serve(page(b"Just a moment...", "cf-mitigated: challenge", status="403 Forbidden"))
+    server = await serve(
+        page(b"Just a moment...", "cf-mitigated: challenge", status="403 Forbidden")
+    )
     with pytest.raises(SearchFetchError) as caught:
         await fetch(server)
     assert caught.value.details == {"status": 403, "reason": "robot_page"}
@@ -229,7 +255,9 @@ async def test_a_connection_is_closed_after_one_page(serve: Serve) -> None:
         await server.gone.wait()
 
 
-async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_limits(serve: Serve) -> None:
+async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_limits(
+    serve: Serve,
+) -> None:
     heads: list[bytes] = []
 
     async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -305,7 +333,10 @@ async def test_a_fetcher_that_never_fetched_can_be_closed() -> None:
 
 def test_the_user_agent_contains_the_contact() -> None:
     """Wikimedia's policy: product/version (contact)."""
-    assert user_agent("https://example.org/us") == f"websearch-gateway/{__version__} (+https://example.org/us)"
+    assert (
+        user_agent("https://example.org/us")
+        == f"websearch-gateway/{__version__} (+https://example.org/us)"
+    )
     assert user_agent(None) == USER_AGENT
 
 
@@ -318,7 +349,9 @@ async def test_json_is_posted_completely_under_the_same_policy(serve: Serve) -> 
         await writer.drain()
 
     server = await serve(echo)
-    assert (await fetch(server, "/graphql", json={"a": "é"}, headers={"authorization": "Bearer x"})).body == b"{}"
+    assert (
+        await fetch(server, "/graphql", json={"a": "é"}, headers={"authorization": "Bearer x"})
+    ).body == b"{}"
     head = server.requests[0].decode().lower()
     assert head.startswith("post /graphql http/1.1\r\n")
     assert "content-type: application/json\r\ncontent-length: 15\r\n" in head
@@ -338,9 +371,13 @@ async def test_a_redirected_post_is_not_sent_to_the_new_address(serve: Serve, st
     assert other.requests == []
 
 
-async def test_a_redirect_to_a_domain_that_the_operator_does_not_allow_is_not_followed(serve: Serve) -> None:
+async def test_a_redirect_to_a_domain_that_the_operator_does_not_allow_is_not_followed(
+    serve: Serve,
+) -> None:
     aim = await serve(page(b"closed"))
-    start = await serve(f"HTTP/1.1 302 Found\r\nLocation: http://localhost:{aim.port}/\r\n\r\n".encode())
+    start = await serve(
+        f"HTTP/1.1 302 Found\r\nLocation: http://localhost:{aim.port}/\r\n\r\n".encode()
+    )
     policy = AddressPolicy([start.pair, f"localhost:{aim.port}"], blocked=("localhost",))
     async with Fetcher(policy) as fetcher:
         with pytest.raises(ForbiddenUrlError, match="does not allow localhost"):
@@ -381,12 +418,18 @@ async def test_a_download_is_written_into_a_file_decompressed_and_within_its_lim
     body = bytes(range(256)) * 40
     server = await serve(page(gzip.compress(body), "Content-Encoding: gzip"))
     async with Fetcher(AddressPolicy([server.pair])) as fetcher:
-        await fetcher.download(server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(60), max_bytes=len(body))
+        await fetcher.download(
+            server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(60), max_bytes=len(body)
+        )
         assert (tmp_path / "a.zip").read_bytes() == body
         with pytest.raises(SearchFetchError, match="too large"):
-            await fetcher.download(server.url("/a.zip"), tmp_path / "b.zip", Deadline.after(60), max_bytes=5_000)
+            await fetcher.download(
+                server.url("/a.zip"), tmp_path / "b.zip", Deadline.after(60), max_bytes=5_000
+            )
         with pytest.raises(ForbiddenUrlError):
-            await fetcher.download("http://127.0.0.1:1/a.zip", tmp_path / "c.zip", Deadline.after(60), max_bytes=1)
+            await fetcher.download(
+                "http://127.0.0.1:1/a.zip", tmp_path / "c.zip", Deadline.after(60), max_bytes=1
+            )
 
 
 async def test_a_download_that_stalls_ends_at_its_deadline(serve: Serve, tmp_path: Path) -> None:
@@ -397,7 +440,9 @@ async def test_a_download_that_stalls_ends_at_its_deadline(serve: Serve, tmp_pat
     server = await serve(stall)
     async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         with pytest.raises(SearchTimeoutError, match="did not deliver the file in time"):
-            await fetcher.download(server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(2), max_bytes=1_000)
+            await fetcher.download(
+                server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(2), max_bytes=1_000
+            )
 
 
 NOW = 1_790_000_000.0
@@ -416,7 +461,9 @@ NOW = 1_790_000_000.0
         ("none", "45", 0.0),
     ],
 )
-def test_only_an_exhausted_quota_gives_a_wait_of_at_most_a_day(remaining: str, reset: str, seconds: float) -> None:
+def test_only_an_exhausted_quota_gives_a_wait_of_at_most_a_day(
+    remaining: str, reset: str, seconds: float
+) -> None:
     headers = {"x-ratelimit-remaining": remaining, "x-ratelimit-reset": reset}
     assert seconds_until_reset(headers, NOW) == seconds
 

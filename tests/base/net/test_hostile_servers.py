@@ -78,7 +78,10 @@ async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
         pytest.param(drip(CHUNKED, b"1\r\na\r\n"), id="dripping chunks"),
         pytest.param(drip(CHUNKED + b"1;", b"x"), id="dripping chunk extension"),
         pytest.param(drip(CHUNKED + b"1\r\na\r\n0\r\n", b"X: a\r\n"), id="dripping trailers"),
-        pytest.param(drip(OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, EMPTY_BLOCK), id="dripping gzip"),
+        pytest.param(
+            drip(OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, EMPTY_BLOCK),
+            id="dripping gzip",
+        ),
     ],
 )
 async def test_a_slow_server_is_cut_off_at_the_deadline(serve: Serve, script: Script) -> None:
@@ -109,13 +112,18 @@ async def flat_memory() -> AsyncIterator[None]:
         pytest.param(flood(CHUNKED, b"1\r\na\r\n" * 1000), id="endless tiny chunks"),
         pytest.param(flood(CHUNKED + b"1;", b"x" * 10_000), id="endless chunk extension"),
         pytest.param(flood(CHUNKED + b"ffffffffffff\r\n", b"x" * 10_000), id="huge chunk"),
-        pytest.param(flood(CHUNKED + b"1\r\na\r\n0\r\n", b"X: a\r\n" * 1000), id="endless trailers"),
         pytest.param(
-            flood(OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, EMPTY_BLOCK * 1000), id="endless empty gzip"
+            flood(CHUNKED + b"1\r\na\r\n0\r\n", b"X: a\r\n" * 1000), id="endless trailers"
+        ),
+        pytest.param(
+            flood(OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, EMPTY_BLOCK * 1000),
+            id="endless empty gzip",
         ),
     ],
 )
-async def test_a_server_that_never_stops_is_cut_off_before_the_deadline(serve: Serve, script: Script) -> None:
+async def test_a_server_that_never_stops_is_cut_off_before_the_deadline(
+    serve: Serve, script: Script
+) -> None:
     server = await serve(script)
     with pytest.raises(SearchFetchError):
         await fetch(server)
@@ -127,20 +135,36 @@ async def test_a_server_that_never_stops_is_cut_off_before_the_deadline(serve: S
     ("reply", "reason"),
     [
         pytest.param(
-            OK + b"".join(b"X-%d: a\r\n" % n for n in range(100_000)) + b"\r\n", "broke off", id="100,000 headers"
+            OK + b"".join(b"X-%d: a\r\n" % n for n in range(100_000)) + b"\r\n",
+            "broke off",
+            id="100,000 headers",
         ),
-        pytest.param(page(gzip.compress(bytes(50 * MEGABYTE)), "Content-Encoding: gzip"), "too large", id="gzip bomb"),
+        pytest.param(
+            page(gzip.compress(bytes(50 * MEGABYTE)), "Content-Encoding: gzip"),
+            "too large",
+            id="gzip bomb",
+        ),
         pytest.param(
             page(gzip.compress(gzip.compress(bytes(MEGABYTE))), "Content-Encoding: gzip, gzip"),
             "not requested",
             id="stacked codings",
         ),
-        pytest.param(page(b"x", *repeat("Content-Encoding: gzip", 50)), "not requested", id="50 codings"),
-        pytest.param(OK + b"Content-Length: 99999999999\r\n\r\nx", "too large", id="announced too large"),
-        pytest.param(page(b"", "Location: /" + "a" * 200_000, status="302 Found"), "broke off", id="200 kB Location"),
+        pytest.param(
+            page(b"x", *repeat("Content-Encoding: gzip", 50)), "not requested", id="50 codings"
+        ),
+        pytest.param(
+            OK + b"Content-Length: 99999999999\r\n\r\nx", "too large", id="announced too large"
+        ),
+        pytest.param(
+            page(b"", "Location: /" + "a" * 200_000, status="302 Found"),
+            "broke off",
+            id="200 kB Location",
+        ),
     ],
 )
-async def test_a_reply_beyond_the_limits_is_refused(serve: Serve, reply: bytes, reason: str) -> None:
+async def test_a_reply_beyond_the_limits_is_refused(
+    serve: Serve, reply: bytes, reason: str
+) -> None:
     server = await serve(reply)
     with pytest.raises(SearchFetchError, match=reason):
         await fetch(server)
@@ -161,8 +185,13 @@ async def test_a_reply_beyond_the_limits_is_refused(serve: Serve, reply: bytes, 
         pytest.param(OK + b"Content-Length: \xc2\xb2\r\n\r\n", id="length in superscript"),
         pytest.param(CHUNKED + b"zz\r\n", id="chunk size that is no number"),
         pytest.param(CHUNKED + b"5\r\nhel", id="cut chunk"),
-        pytest.param(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", id="upgrade"),
-        pytest.param(page(gzip.compress(b"hello" * 99)[:-9], "Content-Encoding: gzip"), id="cut gzip"),
+        pytest.param(
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+            id="upgrade",
+        ),
+        pytest.param(
+            page(gzip.compress(b"hello" * 99)[:-9], "Content-Encoding: gzip"), id="cut gzip"
+        ),
         pytest.param(page(b"not gzip", "Content-Encoding: gzip"), id="gzip that is none"),
         pytest.param(page(b"", "Location: \xff\xfe", status="302 Found")[:-4], id="cut head"),
     ],
@@ -184,9 +213,17 @@ async def test_a_reset_connection_is_a_fetch_error(serve: Serve) -> None:
         pytest.param(b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", b"ok", id="bare LF"),
         pytest.param(b"HTTP/1.0 200 OK\r\n\r\nuntil it closes", b"until it closes", id="HTTP/1.0"),
         pytest.param(b"HTTP/1.1 204 No Content\r\n\r\nbody", b"", id="204 with a body"),
-        pytest.param(OK + b"Content-Length: 2\r\n\r\nok and more", b"ok", id="Content-Length too short"),
-        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n" + page(b"ok"), b"ok", id="100 Continue unasked"),
-        pytest.param(page(b"ok", "Content-Type: text/html; charset=punycode"), b"ok", id="charset that is a trap"),
+        pytest.param(
+            OK + b"Content-Length: 2\r\n\r\nok and more", b"ok", id="Content-Length too short"
+        ),
+        pytest.param(
+            b"HTTP/1.1 100 Continue\r\n\r\n" + page(b"ok"), b"ok", id="100 Continue unasked"
+        ),
+        pytest.param(
+            page(b"ok", "Content-Type: text/html; charset=punycode"),
+            b"ok",
+            id="charset that is a trap",
+        ),
     ],
 )
 async def test_odd_but_harmless_replies_are_read(serve: Serve, reply: bytes, body: bytes) -> None:

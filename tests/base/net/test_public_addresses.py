@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.base.net.address import AddressPolicy
-from websearch_gateway.base.net.public_addresses import fake_networks, is_public, leads_to_public, nat64_prefixes
+from websearch_gateway.base.net.public_addresses import (
+    fake_networks,
+    is_public,
+    leads_to_public,
+    nat64_prefixes,
+)
 from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
 
 WEB = IPv4Address("93.184.216.34")
@@ -45,9 +50,20 @@ POLICY = AddressPolicy(nat64=nat64_prefixes([OWN_PREFIX]))
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "inside", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.100.100.200", "192.168.1.1", "0.0.0.0", "198.18.0.5"]
+    "inside",
+    [
+        "127.0.0.1",
+        "10.0.0.1",
+        "169.254.169.254",
+        "100.100.100.200",
+        "192.168.1.1",
+        "0.0.0.0",
+        "198.18.0.5",
+    ],
 )
-def test_a_private_ipv4_address_is_never_reached_through_an_ipv6_one(form: str, inside: str) -> None:
+def test_a_private_ipv4_address_is_never_reached_through_an_ipv6_one(
+    form: str, inside: str
+) -> None:
     with pytest.raises(ForbiddenUrlError):
         POLICY.check_address("example.com", 443, str(FORMS[form](IPv4Address(inside))))
 
@@ -81,7 +97,9 @@ def test_each_form_leads_where_the_ipv4_address_inside_leads(inside: IPv4Address
         ("2a00:1098:122:344::/96", "2a00:1098:122:344::5db8:d822"),
     ],
 )
-def test_each_length_of_a_prefix_has_its_place_for_the_ipv4_address(prefix: str, address: str) -> None:
+def test_each_length_of_a_prefix_has_its_place_for_the_ipv4_address(
+    prefix: str, address: str
+) -> None:
     """The examples of RFC 6052, section 2.4, with 93.184.216.34 inside; and with 10.184.216.34 in its place."""
     policy = AddressPolicy(nat64=nat64_prefixes([prefix]))
     policy.check_address("example.com", 443, address)
@@ -109,7 +127,9 @@ def test_a_refusal_of_such_an_address_names_the_setting() -> None:
         AddressPolicy().check_address("example.com", 443, "198.18.0.5")
 
 
-@pytest.mark.parametrize("network", ["10.0.0.0/8", "198.0.0.0/8", "fc00::/7", "198.18.0.5/15", "nonsense", ""])
+@pytest.mark.parametrize(
+    "network", ["10.0.0.0/8", "198.0.0.0/8", "fc00::/7", "198.18.0.5/15", "nonsense", ""]
+)
 def test_no_other_network_may_be_fake(network: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="FAKE_IP_NETWORKS"):
         fake_networks([network])

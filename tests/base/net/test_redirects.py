@@ -39,7 +39,9 @@ HTML = "Content-Type: text/html"
         ("", None),
     ],
 )
-def test_a_refresh_is_read_from_the_header_and_from_the_page(value: str, target: str | None) -> None:
+def test_a_refresh_is_read_from_the_header_and_from_the_page(
+    value: str, target: str | None
+) -> None:
     assert refresh_of(HERE, {"refresh": value}) == target
     quote = "'" if '"' in value else '"'
     head = f"<html><head><META content={quote}{value}{quote} http-equiv=Refresh></head>".encode()
@@ -72,30 +74,43 @@ def test_the_address_is_relative_to_the_base_and_its_entities_are_read() -> None
 
 @given(st.binary(max_size=300), st.text(max_size=60))
 def test_any_page_and_header_have_a_target_or_none(body: bytes, value: str) -> None:
-    for found in (refresh_of(HERE, {"refresh": value}), refresh_of(HERE, {}, b"<meta http-equiv=refresh " + body)):
+    for found in (
+        refresh_of(HERE, {"refresh": value}),
+        refresh_of(HERE, {}, b"<meta http-equiv=refresh " + body),
+    ):
         assert found is None or found.startswith(("http://", "https://"))
 
 
 def test_cookies_go_back_to_their_own_place_only() -> None:
     cookies = CallCookies()
-    given = [(b"Set-Cookie", b"a=1; Path=/"), (b"set-cookie", b"b=2; Path=/dir"), (b"Set-Cookie", b"c=3; Domain=x.com")]
+    given = [
+        (b"Set-Cookie", b"a=1; Path=/"),
+        (b"set-cookie", b"b=2; Path=/dir"),
+        (b"Set-Cookie", b"c=3; Domain=x.com"),
+    ]
     assert cookies.keep("https://a.example/dir/page", given)
     assert not cookies.keep("https://a.example/dir/page", given), "nothing is new"
     assert cookies.added_to({}, "https://a.example/") == {"cookie": "a=1"}
     assert cookies.added_to({}, "https://a.example/dir/x")["cookie"].split("; ") == ["b=2", "a=1"]
-    assert cookies.added_to({}, "https://b.example/") == cookies.added_to({}, "https://x.com/") == {}
+    assert (
+        cookies.added_to({}, "https://b.example/") == cookies.added_to({}, "https://x.com/") == {}
+    )
 
 
 def test_a_cookie_of_a_domain_holds_for_its_hosts() -> None:
     cookies = CallCookies()
-    cookies.keep("https://consent.a.example/", [(b"Set-Cookie", b"ok=1; Domain=.a.example; Path=/; Secure")])
+    cookies.keep(
+        "https://consent.a.example/", [(b"Set-Cookie", b"ok=1; Domain=.a.example; Path=/; Secure")]
+    )
     assert cookies.added_to({}, "https://www.a.example/x") == {"cookie": "ok=1"}
     assert cookies.added_to({}, "http://www.a.example/x") == {}
 
 
 def test_neither_the_number_of_cookies_nor_their_length_is_a_sites_to_choose() -> None:
     cookies = CallCookies()
-    cookies.keep(HERE, [(b"Set-Cookie", f"c{number}={'x' * 200}; Path=/".encode()) for number in range(500)])
+    cookies.keep(
+        HERE, [(b"Set-Cookie", f"c{number}={'x' * 200}; Path=/".encode()) for number in range(500)]
+    )
     assert cookies.added_to({}, HERE) == {}
     few = CallCookies()
     few.keep(HERE, [(b"Set-Cookie", f"c{number}=1; Path=/".encode()) for number in range(500)])
@@ -138,14 +153,25 @@ COOKIE = "Set-Cookie: ok=1; Path=/"
         ({"/": page(META, HTML), "/b": page(b"text", HTML)}, "/b"),
         ({"/": page(b"Moved.", HTML, "Refresh: 0; url=/b"), "/b": page(b"text", HTML)}, "/b"),
         ({"/": _moved("/", COOKIE), "/+cookie": page(b"text", HTML)}, "/"),
-        ({"/": _moved("/b", COOKIE), "/b+cookie": _moved("/"), "/+cookie": page(b"text", HTML)}, "/"),
-        ({"/": page(b"wait", HTML, "Refresh: 0; url=/", COOKIE), "/+cookie": page(b"text", HTML)}, "/"),
+        (
+            {"/": _moved("/b", COOKIE), "/b+cookie": _moved("/"), "/+cookie": page(b"text", HTML)},
+            "/",
+        ),
+        (
+            {
+                "/": page(b"wait", HTML, "Refresh: 0; url=/", COOKIE),
+                "/+cookie": page(b"text", HTML),
+            },
+            "/",
+        ),
         ({"/": page(b"text", HTML, "Refresh: 5; url=/")}, "/"),
         ({"/": page(b"text", HTML, "Refresh: 60; url=/b")}, "/"),
         ({"/": page(b"text", "Content-Type: text/plain", "X: " + META.decode())}, "/"),
     ],
 )
-async def test_a_page_is_read_where_the_site_leads_to(serve: Serve, pages: Pages, path: str) -> None:
+async def test_a_page_is_read_where_the_site_leads_to(
+    serve: Serve, pages: Pages, path: str
+) -> None:
     server = await _site(serve, pages)
     fetched = await _fetch(server)
     assert (fetched.body, fetched.final_url) == (b"text", server.url(path))
@@ -171,7 +197,9 @@ async def test_a_wall_that_takes_no_cookie_ends_as_a_loop(serve: Serve) -> None:
         await _fetch(server)
 
 
-@pytest.mark.parametrize("target", ["http://127.0.0.1:1/", "http://169.254.169.254/", "http://localhost/"])
+@pytest.mark.parametrize(
+    "target", ["http://127.0.0.1:1/", "http://169.254.169.254/", "http://localhost/"]
+)
 async def test_a_refresh_leads_to_no_private_address(serve: Serve, target: str) -> None:
     meta = f'<meta http-equiv="refresh" content="0; url={target}">'
     for reply in (page(meta.encode(), HTML), page(b"x", HTML, f"Refresh: 0; url={target}")):

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.base.net.requests import JITTER_SECONDS, Retry, RetryBudget, parse_retry_after
+from websearch_gateway.base.net.requests import (
+    JITTER_SECONDS,
+    Retry,
+    RetryBudget,
+    parse_retry_after,
+)
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchProviderError,
@@ -92,7 +97,9 @@ async def test_a_permanent_failure_is_raised_unchanged_after_two_calls(retry: Re
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_an_error_that_is_not_retryable_is_not_retried(retry: Retry, error: Exception) -> None:
+async def test_an_error_that_is_not_retryable_is_not_retried(
+    retry: Retry, error: Exception
+) -> None:
     upstream = Upstream(error)
     with pytest.raises(type(error)):
         await retry(upstream, Deadline.after(15))
@@ -112,9 +119,13 @@ async def test_a_wait_beyond_the_deadline_is_not_started(retry: Retry, waits: li
     assert retry.budget.tokens == retry.budget.capacity
 
 
-async def test_five_hundred_requests_against_a_dead_upstream_make_at_most_550_calls(retry: Retry) -> None:
+async def test_five_hundred_requests_against_a_dead_upstream_make_at_most_550_calls(
+    retry: Retry,
+) -> None:
     upstream = Upstream(*[busy() for _ in range(2_000)])
-    outcomes = await asyncio.gather(*(retry(upstream, Deadline.after(15)) for _ in range(500)), return_exceptions=True)
+    outcomes = await asyncio.gather(
+        *(retry(upstream, Deadline.after(15)) for _ in range(500)), return_exceptions=True
+    )
     assert all(isinstance(outcome, SearchProviderError) for outcome in outcomes)
     assert 500 < upstream.calls <= 550
 
@@ -184,7 +195,11 @@ def test_openais_milliseconds_take_precedence_and_a_missing_header_gives_none() 
     assert parse_retry_after({}, NOW) is None
 
 
-@given(st.one_of(st.text(), st.floats().map(str), st.integers().map(str), st.datetimes().map(format_datetime)))
+@given(
+    st.one_of(
+        st.text(), st.floats().map(str), st.integers().map(str), st.datetimes().map(format_datetime)
+    )
+)
 def test_any_header_gives_a_wait_of_at_most_a_day_or_none(value: str) -> None:
     seconds = parse_retry_after({"retry-after": value}, NOW)
     assert seconds is None or (math.isfinite(seconds) and 0 <= seconds <= 86_400)

@@ -80,7 +80,9 @@ class Sandboxed:
     def __init__(self, sandbox: Sandbox, client: httpx2.AsyncClient) -> None:
         settings = Settings(**sandbox.flags(), perplexity_api_key=key_of("perplexity"))
         retry = Retry(sleep=no_sleep)
-        self.by_name = {entry.name: HttpSearcher(entry.build(settings), client, (retry,)) for entry in PROVIDERS}
+        self.by_name = {
+            entry.name: HttpSearcher(entry.build(settings), client, (retry,)) for entry in PROVIDERS
+        }
 
 
 @pytest.fixture
@@ -96,7 +98,9 @@ TARGETS = {entry.name: entry.row.engine or entry.name for entry in PROVIDERS}
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+async def test_every_provider_finds_pages_in_the_sandbox(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str
+) -> None:
     call = Call.of(QUERY, soon())
     results = await sandboxed.by_name[name].ask(call)
     assert 1 < len(results.hits) <= QUERY.max_results
@@ -108,7 +112,9 @@ async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, s
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_every_vendor_can_answer_another_question(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+async def test_every_vendor_can_answer_another_question(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str
+) -> None:
     sandbox.fault(TARGETS[name], "unrelated")
     results = await sandboxed.by_name[name].ask(Call.of(QUERY, soon()))
     assert results.hits
@@ -130,7 +136,13 @@ async def test_paging_collects_distinct_hits_up_to_the_requested_number(
 @pytest.mark.parametrize("name", NAMES)
 async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str) -> None:
     query = SearchQuery(
-        "coffee", max_results=20, freshness_hours=168, region="GB", language="en", safe_search="strict", topic="news"
+        "coffee",
+        max_results=20,
+        freshness_hours=168,
+        region="GB",
+        language="en",
+        safe_search="strict",
+        topic="news",
     )
     results = await sandboxed.by_name[name].ask(Call.of(query, soon()))
     assert results.applied == sandboxed.by_name[name].provider.applied(query)
@@ -140,14 +152,20 @@ async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str
 async def test_an_empty_result_is_an_answer_and_is_billed_once(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
-    results = await sandboxed.by_name[name].ask(Call.of(SearchQuery("zzyzxqua vlorbik", max_results=25), soon()))
+    results = await sandboxed.by_name[name].ask(
+        Call.of(SearchQuery("zzyzxqua vlorbik", max_results=25), soon())
+    )
     assert results.hits == ()
     assert sandbox.calls(TARGETS[name]) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", ["the water and the time", "descale an espresso machine", "loomdb"])
-async def test_one_page_is_enough_for_eight(sandboxed: Sandboxed, sandbox: Sandbox, name: str, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["the water and the time", "descale an espresso machine", "loomdb"]
+)
+async def test_one_page_is_enough_for_eight(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str, text: str
+) -> None:
     """The most hits that `web_search` requests; each page has its price."""
     results = await sandboxed.by_name[name].ask(Call.of(SearchQuery(text, max_results=8), soon()))
     assert results.hits
@@ -175,7 +193,13 @@ async def test_one_temporary_failure_does_not_fail_the_search(
     ],
 )
 async def test_a_permanent_failure_has_its_error_type(
-    sandboxed: Sandboxed, sandbox: Sandbox, name: str, kind: str, options: dict[str, float], error: type, calls: int
+    sandboxed: Sandboxed,
+    sandbox: Sandbox,
+    name: str,
+    kind: str,
+    options: dict[str, float],
+    error: type,
+    calls: int,
 ) -> None:
     sandbox.fault(TARGETS[name], kind, **options)
     deadline = Deadline.after(1) if error is SearchTimeoutError else soon()
@@ -185,23 +209,31 @@ async def test_a_permanent_failure_has_its_error_type(
     assert sandbox.calls(TARGETS[name]) == calls
 
 
-@pytest.mark.parametrize("entry", [entry for entry in PROVIDERS if entry.row.has_key], ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in PROVIDERS if entry.row.has_key], ids=lambda entry: entry.name
+)
 async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: Entry) -> None:
     provider = entry.build(Settings(**sandbox.flags() | {entry.row.fields["key"]: KEY}))
     async with create_client() as client:
         with pytest.raises(SearchAuthError, match=entry.row.fields["key"].upper()) as raised:
-            await HttpSearcher(provider, client, (Retry(sleep=no_sleep),)).ask(Call.of(QUERY, soon()))
+            await HttpSearcher(provider, client, (Retry(sleep=no_sleep),)).ask(
+                Call.of(QUERY, soon())
+            )
     assert KEY not in str(raised.value)
     assert sandbox.calls(TARGETS[entry.name]) == 1
 
 
-async def test_the_error_of_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_the_error_of_a_searxng_without_json_says_how_to_allow_it(
+    sandboxed: Sandboxed, sandbox: Sandbox
+) -> None:
     sandbox.fault("searxng", "status", status=403)
     with pytest.raises(SearchNotConfiguredError, match=r"search\.formats"):
         await sandboxed.by_name["searxng"].ask(Call.of(QUERY, soon()))
 
 
-async def test_duckduckgos_bot_page_gives_a_wait_of_a_minute(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_duckduckgos_bot_page_gives_a_wait_of_a_minute(
+    sandboxed: Sandboxed, sandbox: Sandbox
+) -> None:
     sandbox.fault("duckduckgo", "bot")
     with pytest.raises(SearchProviderError) as raised:
         await sandboxed.by_name["duckduckgo"].ask(Call.of(QUERY, soon()))
@@ -237,9 +269,13 @@ STATUSES: list[tuple[int, type[SearchError], int]] = [
 
 
 @pytest.mark.parametrize(("status", "kind", "calls"), STATUSES)
-async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[SearchError], calls: int) -> None:
+async def test_a_status_means_the_same_for_every_vendor(
+    status: int, kind: type[SearchError], calls: int
+) -> None:
     vendor = Vendor([httpx2.Response(status, text=f"no: {QUERY.text}")])
-    searcher = HttpSearcher(Tavily(KEY), create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),))
+    searcher = HttpSearcher(
+        Tavily(KEY), create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),)
+    )
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is kind
@@ -251,7 +287,11 @@ async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[
 async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> None:
     searcher = HttpSearcher(
         Google(KEY, "engine"),
-        create_client(httpx2.MockTransport(Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")]))),
+        create_client(
+            httpx2.MockTransport(
+                Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")])
+            )
+        ),
         (Retry(sleep=no_sleep),),
     )
     with pytest.raises(SearchProviderError) as raised:
@@ -318,7 +358,9 @@ async def test_a_page_that_repeats_the_one_before_is_the_last() -> None:
 
 async def test_the_raw_replies_are_returned_except_a_page_without_new_hits() -> None:
     pages = [serper_page(*TEN), serper_page("k", *TEN[1:]), serper_page(*TEN)]
-    results = await serper_searcher(Vendor([*pages])).ask(Call.of(SearchQuery("x", max_results=50), soon()))
+    results = await serper_searcher(Vendor([*pages])).ask(
+        Call.of(SearchQuery("x", max_results=50), soon())
+    )
     assert results.bodies == tuple(page.content for page in pages[:2])
 
 
@@ -329,10 +371,16 @@ async def test_the_number_of_pages_is_limited() -> None:
     assert (len(results.hits), len(vendor.requests)) == (100, 10)
 
 
-@pytest.mark.parametrize(("kind", "key"), [(DuckDuckGo(), None), (Synthetic(KEY), "SYNTHETIC_API_KEY")])
-async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(kind: Provider, key: str | None) -> None:
+@pytest.mark.parametrize(
+    ("kind", "key"), [(DuckDuckGo(), None), (Synthetic(KEY), "SYNTHETIC_API_KEY")]
+)
+async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(
+    kind: Provider, key: str | None
+) -> None:
     vendor = Vendor([httpx2.Response(401)])
-    searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),))
+    searcher = HttpSearcher(
+        kind, create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),)
+    )
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is (SearchAuthError if key else SearchProviderError)
@@ -372,7 +420,9 @@ async def test_a_failed_second_page_gives_a_warning_and_its_billed_cost(
     ],
     ids=["down", "no reply", "noise", "too large", "slow"],
 )
-async def test_the_bill_of_a_failed_search_has_its_cost(failure: httpx2.Response | Exception, cost_usd: float) -> None:
+async def test_the_bill_of_a_failed_search_has_its_cost(
+    failure: httpx2.Response | Exception, cost_usd: float
+) -> None:
     call = Call.of(QUERY, soon())
     with pytest.raises(Unavailable):
         await serper_searcher(Vendor([failure])).ask(call)
@@ -390,12 +440,16 @@ async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_pa
 
     vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
     client = create_client(httpx2.MockTransport(vendor))
-    searcher = HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep), layer), on_headers=seen.append)
+    searcher = HttpSearcher(
+        Serper(KEY), client, (Retry(sleep=no_sleep), layer), on_headers=seen.append
+    )
     await searcher.ask(Call.of(SearchQuery("x", max_results=20), soon()))
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 
 
-async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_each_request_has_its_own_timeout_within_the_deadline(
+    sandboxed: Sandboxed, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "hang")
     whole = sandboxed.by_name["serper"]
     impatient = HttpSearcher(whole.provider, whole.client, whole.layers, timeout_seconds=0.2)
@@ -420,7 +474,9 @@ async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: S
         ("Sun, 22 Nov 2026 12:00:00 GMT", 86_400.0, 1),
     ],
 )
-async def test_a_vendors_retry_after_is_used_up_to_a_limit(told: str, wait: float | None, requests: int) -> None:
+async def test_a_vendors_retry_after_is_used_up_to_a_limit(
+    told: str, wait: float | None, requests: int
+) -> None:
     """The second and last attempt is made within the deadline or not at all."""
     seen: list[httpx2.Request] = []
     waits: list[float] = []
@@ -434,7 +490,9 @@ async def test_a_vendors_retry_after_is_used_up_to_a_limit(told: str, wait: floa
 
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
     client = create_client(httpx2.MockTransport(busy))
-    searcher = HttpSearcher(Serper(KEY), client, (Retry(sleep=sleep, jitter=lambda *_: 0.0),), clock=lambda: noon)
+    searcher = HttpSearcher(
+        Serper(KEY), client, (Retry(sleep=sleep, jitter=lambda *_: 0.0),), clock=lambda: noon
+    )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == wait
@@ -448,7 +506,9 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
     def busy(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(429, headers={"Retry-After": "120"}, stream=httpx2.ByteStream(b"{}"))
 
-    searcher = HttpSearcher(Brave(KEY), create_client(httpx2.MockTransport(busy)), (Retry(sleep=no_sleep),))
+    searcher = HttpSearcher(
+        Brave(KEY), create_client(httpx2.MockTransport(busy)), (Retry(sleep=no_sleep),)
+    )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == 120

@@ -25,7 +25,14 @@ from websearch_gateway.base.sanitise import (
 )
 from websearch_gateway.base.secrets import addresses_with_data, carried_characters, credential_kind
 from websearch_gateway.base.tokenization import estimate_tokens, tokens
-from websearch_gateway.base.urls import canonical, find_urls, host, may_read, rules_for, strip_trackers
+from websearch_gateway.base.urls import (
+    canonical,
+    find_urls,
+    host,
+    may_read,
+    rules_for,
+    strip_trackers,
+)
 from websearch_gateway.evidence.chunks import chunk, window
 from websearch_gateway.evidence.citations import (
     from_utf16,
@@ -147,10 +154,16 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "markdown.plain": plain,
     "markdown.without_comments": without_comments,
     "chunk.chunk": chunk,
-    "citation.repair": lambda text: repair(text, [Span("http://a.b", "word", 5, 9), Span("http://c.d", "", 3, 3)]),
+    "citation.repair": lambda text: repair(
+        text, [Span("http://a.b", "word", 5, 9), Span("http://c.d", "", 3, 3)]
+    ),
     "citation.without_trackers": lambda text: without_trackers(text, []),
-    "citation.in_code_points": lambda text: in_code_points(text, [Span("http://a.b", "word", 5, 9)]),
-    "citation.snippets": lambda text: snippets(text, [(at, at + 4) for at in range(0, len(text), len(text) // 4 + 1)]),
+    "citation.in_code_points": lambda text: in_code_points(
+        text, [Span("http://a.b", "word", 5, 9)]
+    ),
+    "citation.snippets": lambda text: snippets(
+        text, [(at, at + 4) for at in range(0, len(text), len(text) // 4 + 1)]
+    ),
     "citation.strip_markers": lambda text: strip_markers(text, []),
     "citation.from_utf16": from_utf16,
     "quotes.Quotable": Quotable.of,
@@ -161,19 +174,33 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "safety.without_orders": without_orders,
     "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
     "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
-    "safety.carried_characters": lambda text: carried_characters(f"https://a.example/{text[:8_000]}?b={text[:8_000]}"),
-    "safety.addresses_with_data": lambda text: addresses_with_data([text, f"https://a.example/{text}"]),
+    "safety.carried_characters": lambda text: carried_characters(
+        f"https://a.example/{text[:8_000]}?b={text[:8_000]}"
+    ),
+    "safety.addresses_with_data": lambda text: addresses_with_data(
+        [text, f"https://a.example/{text}"]
+    ),
     "safety.credential_kind": lambda text: credential_kind(text, ("Correct-Horse-7-Battery",)),
     "normalise.matching_form": matching_form,
     "payload.one_line": one_line,
-    "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),
-    "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, encode, 4),
-    "retrieval.score_passages": lambda text: score_passages(tokens(QUESTION), [Passage(text, (), "a")]),
+    "retrieval.near_duplicates": lambda text: near_duplicates(
+        [text[at : at + 500] for at in range(0, len(text), 500)]
+    ),
+    "retrieval.find_evidence": lambda text: find_evidence(
+        QUESTION, [Document("A", text)], 800, encode, 4
+    ),
+    "retrieval.score_passages": lambda text: score_passages(
+        tokens(QUESTION), [Passage(text, (), "a")]
+    ),
     "retrieval.tokens": tokens,
     "retrieval.estimate_tokens": estimate_tokens,
     "retrieval.window": lambda text: window(text, 0, len(text) - 1),
-    "robots_txt.may_read": lambda text: may_read(text, "https://example.com/aaaaaa", "websearch-gateway"),
-    "robots_txt.rules_for": lambda text: rules_for(f"User-agent: *\nAllow: {text}", "websearch-gateway"),
+    "robots_txt.may_read": lambda text: may_read(
+        text, "https://example.com/aaaaaa", "websearch-gateway"
+    ),
+    "robots_txt.rules_for": lambda text: rules_for(
+        f"User-agent: *\nAllow: {text}", "websearch-gateway"
+    ),
     "trackers.strip_trackers": strip_trackers,
     "urls.find_urls": find_urls,
     "urls.canonical": canonical,
@@ -203,7 +230,9 @@ def test_the_work_on_a_text_grows_with_its_length(name: str) -> None:
 
 def test_quadratic_work_in_python_is_found_by_its_lines() -> None:
     def quadratic(text: str) -> int:
-        return sum(text[at] == text[to] for at in range(0, len(text), 20) for to in range(0, len(text), 20))
+        return sum(
+            text[at] == text[to] for at in range(0, len(text), 20) for to in range(0, len(text), 20)
+        )
 
     assert (too_much(quadratic, "a", counted=(500,), timed=()) or "").startswith("lines")
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.base.workers.worker import LENGTH_BYTES, call, prepare, request_frames, within_container
+from websearch_gateway.base.workers.worker import (
+    LENGTH_BYTES,
+    call,
+    prepare,
+    request_frames,
+    within_container,
+)
 from websearch_gateway.errors import SearchFetchError, SearchValidationError, Unavailable
 from websearch_gateway.models import Hit
 
@@ -30,8 +36,16 @@ def test_large_arguments_follow_the_call_without_a_copy() -> None:
 @pytest.mark.parametrize(
     ("name", "limit", "megabytes"),
     [
-        *(("memory.max", "1073741824", 512), ("memory.max", "2147483648", 1024), ("memory.max", "8589934592", 1024)),
-        *(("memory.max", "268435456", 384), ("memory.max", "max", 1024), ("memory.current", "1", 1024)),
+        *(
+            ("memory.max", "1073741824", 512),
+            ("memory.max", "2147483648", 1024),
+            ("memory.max", "8589934592", 1024),
+        ),
+        *(
+            ("memory.max", "268435456", 384),
+            ("memory.max", "max", 1024),
+            ("memory.current", "1", 1024),
+        ),
         *(
             ("memory/memory.limit_in_bytes", "1073741824", 512),
             ("memory/memory.limit_in_bytes", f"{2**63 - 4096}", 1024),
@@ -52,7 +66,9 @@ def raising(error: BaseException) -> None:
 
 def test_a_result_is_plain() -> None:
     assert call(divmod, (7, 2)) == {"result": [3, 1]}
-    (result,) = call(lambda: (Hit("https://t.example/", "Tides", "The sea.", "test"),), ())["result"]
+    (result,) = call(lambda: (Hit("https://t.example/", "Tides", "The sea.", "test"),), ())[
+        "result"
+    ]
     assert (result["title"], result["snippet"]) == ("Tides", "The sea.")
 
 
@@ -64,13 +80,20 @@ def test_a_result_is_plain() -> None:
         (SearchValidationError("No such thing."), {"fault": "No such thing."}),
     ],
 )
-def test_a_fault_is_reported_by_its_type_or_in_our_words(error: Exception, reply: dict[str, str]) -> None:
+def test_a_fault_is_reported_by_its_type_or_in_our_words(
+    error: Exception, reply: dict[str, str]
+) -> None:
     assert call(raising, (error,)) == reply
 
 
 def test_an_error_of_ours_keeps_its_message_and_details() -> None:
     error: Unavailable = SearchFetchError("Closed.", retry_after=3.0, details={"status": 503})
-    told = {"kind": "SearchFetchError", "message": "Closed.", "retry_after": 3.0, "details": {"status": 503}}
+    told = {
+        "kind": "SearchFetchError",
+        "message": "Closed.",
+        "retry_after": 3.0,
+        "details": {"status": 503},
+    }
     assert call(raising, (error,)) == {"error": told}
 
 

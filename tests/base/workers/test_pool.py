@@ -74,10 +74,15 @@ async def workers() -> AsyncIterator[Workers]:
         yield workers
 
 
-async def test_a_call_is_answered_by_another_process_that_stays_for_the_next(workers: Workers) -> None:
+async def test_a_call_is_answered_by_another_process_that_stays_for_the_next(
+    workers: Workers,
+) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     assert pid != os.getpid()
-    assert await workers.run(operator.add, [1], ["ü\N{SNOWMAN}"], deadline=soon()) == [1, "ü\N{SNOWMAN}"]
+    assert await workers.run(operator.add, [1], ["ü\N{SNOWMAN}"], deadline=soon()) == [
+        1,
+        "ü\N{SNOWMAN}",
+    ]
     assert await workers.run(os.getpid, deadline=soon()) == pid
 
 
@@ -95,7 +100,10 @@ async def test_a_small_document_does_not_wait_behind_large_ones() -> None:
 
 async def test_heavy_jobs_count_as_large_however_small_they_are() -> None:
     async with Workers(count=2) as workers:
-        heavy = [asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon(), heavy=True)) for _ in range(3)]
+        heavy = [
+            asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon(), heavy=True))
+            for _ in range(3)
+        ]
         await asyncio.sleep(0)  # each of them begins
         assert await workers.run(operator.add, 1, 2, deadline=soon()) == 3
         assert not any(task.done() for task in heavy)
@@ -118,7 +126,9 @@ async def test_large_pages_survive_the_way_to_a_worker_and_back(workers: Workers
 
 
 @pytest.mark.defective
-async def test_an_exception_is_reported_by_its_type_and_the_process_is_kept(workers: Workers) -> None:
+async def test_an_exception_is_reported_by_its_type_and_the_process_is_kept(
+    workers: Workers,
+) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     with pytest.raises(SearchFetchError, match=r"could not be read \(JSONDecodeError\)") as caught:
         await workers.run(json.loads, "secret page text", deadline=soon())
@@ -140,7 +150,9 @@ async def test_a_refusal_keeps_its_message(workers: Workers) -> None:
         pytest.param((fractions.Fraction, 1), id="does not reply in JSON"),
     ],
 )
-async def test_a_page_that_takes_the_process_down_costs_that_page_only(workers: Workers, job: tuple[object]) -> None:
+async def test_a_page_that_takes_the_process_down_costs_that_page_only(
+    workers: Workers, job: tuple[object]
+) -> None:
     doomed = asyncio.create_task(workers.run(*job, deadline=soon()))  # type: ignore[arg-type]
     queued = asyncio.create_task(workers.run(operator.add, 1, 1, deadline=soon()))
     with pytest.raises(SearchFetchError, match="broke down"):
@@ -150,7 +162,10 @@ async def test_a_page_that_takes_the_process_down_costs_that_page_only(workers: 
 
 async def test_a_process_has_a_memory_limit() -> None:
     async with Workers(limits=Limits(megabytes=512)) as workers:
-        assert await workers.run(resource.getrlimit, resource.RLIMIT_AS, deadline=soon()) == [512 << 20, 512 << 20]
+        assert await workers.run(resource.getrlimit, resource.RLIMIT_AS, deadline=soon()) == [
+            512 << 20,
+            512 << 20,
+        ]
 
 
 async def test_a_page_that_hangs_ends_at_its_limit_and_the_queue_continues() -> None:
@@ -177,7 +192,9 @@ async def test_a_deadline_ends_a_call_and_its_process(workers: Workers) -> None:
     assert not running(pid)
 
 
-async def test_a_deadline_ends_the_wait_in_the_queue_and_spares_the_running_job(workers: Workers) -> None:
+async def test_a_deadline_ends_the_wait_in_the_queue_and_spares_the_running_job(
+    workers: Workers,
+) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     at_work = asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon()))
     await asyncio.sleep(0)
@@ -213,7 +230,9 @@ async def test_the_number_of_processes_never_exceeds_the_limit() -> None:
     assert 1 <= len(set(pids)) <= 2
 
 
-async def test_a_warm_up_starts_one_process_once_and_its_reply_is_not_confused_with_another() -> None:
+async def test_a_warm_up_starts_one_process_once_and_its_reply_is_not_confused_with_another() -> (
+    None
+):
     others = children()
     async with Workers(count=2, warm_up=os.getpid) as workers:
         assert children() <= others
@@ -224,7 +243,9 @@ async def test_a_warm_up_starts_one_process_once_and_its_reply_is_not_confused_w
         assert await workers.run(operator.add, 2, 2, deadline=soon()) == 4
 
 
-async def test_a_machine_that_cannot_start_a_process_is_a_fetch_error(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_machine_that_cannot_start_a_process_is_a_fetch_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     async with Workers() as workers:
         await workers.warm()
@@ -255,7 +276,9 @@ async def test_closing_leaves_no_process_behind(busy: bool) -> None:
     await workers.aclose()
 
 
-async def test_a_process_that_starts_while_the_pool_closes_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_that_starts_while_the_pool_closes_ends_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     started: list[Worker] = []
     start, closing = Worker.start, asyncio.Event()
 
@@ -305,7 +328,9 @@ async def test_a_process_that_died_while_idle_is_released(workers: Workers) -> N
     assert worker._transport.is_closing()
 
 
-async def test_a_worker_gets_no_secret_of_its_parent(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_gets_no_secret_of_its_parent(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
     assert await workers.run(os.getenv, "OPENAI_API_KEY", deadline=soon()) is None
 
@@ -339,7 +364,9 @@ async def test_a_process_that_has_grown_is_replaced() -> None:
     async with Workers(count=1, limits=Limits(resident_megabytes=100)) as workers:
         pid = await workers.run(os.getpid, deadline=soon())
         assert await workers.run(os.getpid, deadline=soon()) == pid
-        await workers.run(builtins.exec, "import sys; sys.kept = bytes(range(256)) * 500_000", deadline=soon())
+        await workers.run(
+            builtins.exec, "import sys; sys.kept = bytes(range(256)) * 500_000", deadline=soon()
+        )
         assert await workers.run(os.getpid, deadline=soon()) != pid
 
 
@@ -362,7 +389,10 @@ async def test_work_on_a_few_words_starts_no_process_and_gives_the_same_result()
     others = children()
     async with Workers() as workers:
         assert await workers.run(divmod, 7, 2, deadline=soon(), size=SMALL_CHARS) == [3, 1]
-        assert await workers.run(TokenUsage, 1, 2, deadline=soon(), size=1) == {"prompt": 1, "response": 2}
+        assert await workers.run(TokenUsage, 1, 2, deadline=soon(), size=1) == {
+            "prompt": 1,
+            "response": 2,
+        }
         with pytest.raises(SearchFetchError, match="JSONDecodeError"):
             await workers.run(json.loads, "x", deadline=soon(), size=1)
         assert children() <= others
@@ -394,7 +424,9 @@ asyncio.run(main())
 
 
 def test_a_worker_that_hangs_does_not_outlive_a_parent_that_was_killed() -> None:
-    parent = subprocess.run([sys.executable, "-c", PARENT], capture_output=True, text=True, timeout=PATIENCE)
+    parent = subprocess.run(
+        [sys.executable, "-c", PARENT], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert parent.returncode == -signal.SIGKILL
     pid = int(parent.stdout)
     while running(pid):
@@ -431,7 +463,9 @@ class Jobs:
 
     async def _work(self, name: str, large: bool) -> None:
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._line.turn(name.split("/")[0], size=LARGE_BYTES + 1 if large else 0))
+            await stack.enter_async_context(
+                self._line.turn(name.split("/")[0], size=LARGE_BYTES + 1 if large else 0)
+            )
             self.working.append(name)
             stack.callback(self.working.remove, name)
             await self._ends[name].wait()

@@ -23,7 +23,10 @@ from websearch_gateway.ports import Embedder
 
 EMBEDDER = StaticEmbedder()
 FAST = CrawlOptions(delay=0, browser="never")
-PROSE = "This page tells at length how the thing works and when to use it, with all that one must know of it. " * 6
+PROSE = (
+    "This page tells at length how the thing works and when to use it, with all that one must know of it. "
+    * 6
+)
 
 
 def html(title: str, body: str = "", links: tuple[str, ...] = (), head: str = "") -> str:
@@ -53,7 +56,10 @@ class Site:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         path, headers = lines[0].split()[1], {}
-        known = next((line.partition(": ")[2] for line in lines if line.lower().startswith("if-none-match")), None)
+        known = next(
+            (line.partition(": ")[2] for line in lines if line.lower().startswith("if-none-match")),
+            None,
+        )
         self.asked.append((path, known is not None))
         page = self.pages.get(path, (404, {}))
         status, body = (200, page) if isinstance(page, str) else (page[0], "")
@@ -67,7 +73,9 @@ class Site:
         data = body.encode()
         if path in self.raw:
             status, head, data = 200, "content-type: application/octet-stream\r\n", self.raw[path]
-        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{head}\r\n".encode() + data)
+        writer.write(
+            f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{head}\r\n".encode() + data
+        )
         await writer.drain()
 
 
@@ -82,7 +90,11 @@ async def library(
     """A library over a store, which is closed at the end."""
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
     async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
-        runner = CrawlRunner(store, fetcher, workers, workers, read, embedder, None, owner=owner or this_process())
-        registries = Registries(fetcher, workers, f"http://127.0.0.1:{port}/pypi", f"http://127.0.0.1:{port}/npm")
+        runner = CrawlRunner(
+            store, fetcher, workers, workers, read, embedder, None, owner=owner or this_process()
+        )
+        registries = Registries(
+            fetcher, workers, f"http://127.0.0.1:{port}/pypi", f"http://127.0.0.1:{port}/npm"
+        )
         yield DocsLibrary(store, runner, registries=registries)
         await store.close()

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from tests.base.safety.test_linear import ALPHABETS
 from tests.growth import too_much
 from websearch_gateway.base.tokenization import estimate_tokens
-from websearch_gateway.docs.crawl.chunking import ENOUGH, MAX_TARGET_CHARS, TARGET, cut, drafted, page_symbols
+from websearch_gateway.docs.crawl.chunking import (
+    ENOUGH,
+    MAX_TARGET_CHARS,
+    TARGET,
+    cut,
+    drafted,
+    page_symbols,
+)
 from websearch_gateway.docs.crawl.scope import Scope
 from websearch_gateway.docs.models import ChunkDraft, PageDraft
 from websearch_gateway.docs.store.pages import prepared
@@ -36,7 +43,13 @@ def test_code_stays_whole():
     assert sum(code in markdown[chunk.start : chunk.stop] for chunk in cut(markdown)) == 1
 
 
-@given(st.lists(st.sampled_from(["# H", "## I", "text " * 200, "- item", "```\ncode\n```", "**term**", "| a | b |"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["# H", "## I", "text " * 200, "- item", "```\ncode\n```", "**term**", "| a | b |"]
+        )
+    )
+)
 def test_chunks_contain_all_text_in_order(parts):
     markdown = "\n\n".join(parts)
     chunks = cut(markdown)
@@ -46,14 +59,20 @@ def test_chunks_contain_all_text_in_order(parts):
 
 
 def names(markdown: str, anchors=(), defined=()) -> set[tuple[str, str]]:
-    return {(s.name, s.kind) for s in page_symbols(markdown, cut(markdown, anchors), anchors, defined)}
+    return {
+        (s.name, s.kind) for s in page_symbols(markdown, cut(markdown, anchors), anchors, defined)
+    }
 
 
 def test_terms_and_headings_define_symbols():
     assert ("--no-verify", "option") in names("**--[no-]verify**\n\nText.")
     assert ("-n", "option") in names("**-n**\n\nText.")
-    assert ("shared_buffers", "api") in names("**`shared_buffers` (`integer`)**\n\nText.", [(0, "GUC-SHARED-BUFFERS")])
-    assert ("asyncio.timeout", "api") in names("**async timeout(when)**\n\nText.", [(0, "asyncio.timeout")])
+    assert ("shared_buffers", "api") in names(
+        "**`shared_buffers` (`integer`)**\n\nText.", [(0, "GUC-SHARED-BUFFERS")]
+    )
+    assert ("asyncio.timeout", "api") in names(
+        "**async timeout(when)**\n\nText.", [(0, "asyncio.timeout")]
+    )
     assert ("lru_cache", "heading") in names("## `lru_cache`\n\nText.")
     assert names("Only prose about shared_buffers.") == set()
 
@@ -62,7 +81,9 @@ def test_a_symbol_lies_in_the_chunk_of_its_anchor():
     markdown = f"# Title\n\n{WORDS * 40}\n\n**asyncio.timeout(when)**\n\nText."
     term = markdown.index("**asyncio")
     anchors = [(term, "asyncio.timeout")]
-    found = page_symbols(markdown, cut(markdown, anchors), anchors, [("asyncio.timeout", "asyncio.timeout")])
+    found = page_symbols(
+        markdown, cut(markdown, anchors), anchors, [("asyncio.timeout", "asyncio.timeout")]
+    )
     assert [(s.name, s.ordinal, s.anchor) for s in found if s.name == "asyncio.timeout"] == [
         ("asyncio.timeout", 1, "asyncio.timeout")
     ]
@@ -70,7 +91,12 @@ def test_a_symbol_lies_in_the_chunk_of_its_anchor():
 
 def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
     base = "https://docs.example.org/3/"
-    links = (f"{base}a.html#x", f"{base}a.html", f"{base}b/index.html", "https://elsewhere.example/")
+    links = (
+        f"{base}a.html#x",
+        f"{base}a.html",
+        f"{base}b/index.html",
+        "https://elsewhere.example/",
+    )
     endless = base + "x" * MAX_TARGET_CHARS
     page = CrawledPage("T", "# m.run\n\nIt runs.", links=links, canonical=endless, refresh=endless)
     draft = drafted(Scope.of(base), [("m.run", "")], page)
@@ -82,7 +108,9 @@ def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
 
 def test_the_rows_of_a_page_of_any_text_are_made_in_linear_time():
     def rows(text: str) -> object:
-        return prepared(PageDraft("https://docs.example.org/3/", "T", text, (ChunkDraft(0, len(text)),)), None)
+        return prepared(
+            PageDraft("https://docs.example.org/3/", "T", text, (ChunkDraft(0, len(text)),)), None
+        )
 
     slow = {kind: found for kind, text in ALPHABETS.items() if (found := too_much(rows, text))}
     assert slow == {}

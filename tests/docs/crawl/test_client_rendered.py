@@ -11,12 +11,23 @@ from tests.docs.crawl.small_site import Site
 from tests.opening import Open
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
+needs_chromium = pytest.mark.skipif(
+    not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"
+)
 
 ROUTES = {
-    "/docs/": ("Start", "The cache of a library keeps its pages for an hour, and a task empties it."),
-    "/docs/guide": ("Guide", "Install the library, then open its cache by the name that you gave it."),
-    "/docs/api": ("Reference", "The handle of a cache must be closed at the end, or its file stays locked."),
+    "/docs/": (
+        "Start",
+        "The cache of a library keeps its pages for an hour, and a task empties it.",
+    ),
+    "/docs/guide": (
+        "Guide",
+        "Install the library, then open its cache by the name that you gave it.",
+    ),
+    "/docs/api": (
+        "Reference",
+        "The handle of a cache must be closed at the end, or its file stays locked.",
+    ),
 }
 LINKS = "".join(f"<a href='..{path}'>{title}</a> " for path, (title, _) in ROUTES.items())
 SCRIPT = f"""<script>
@@ -24,7 +35,8 @@ const [title, text] = {json.dumps(ROUTES)}[location.pathname.slice(location.path
 document.getElementById('app').innerHTML = `<main><h1>${{title}}</h1><p>${{text}}</p></main><p>{LINKS}</p>`;
 </script>"""
 MENU = "".join(
-    f"<a href='https://example.org/{number}'>An entry of the menu, number {number}</a> " for number in range(30)
+    f"<a href='https://example.org/{number}'>An entry of the menu, number {number}</a> "
+    for number in range(30)
 )
 SHELLS = {
     "empty": "<div id=app></div>",
@@ -57,19 +69,30 @@ async def test_each_route_of_a_client_rendered_site_is_a_page(
                 page_id = await opened.docs.store.find_page(f"{address}{path}", [added.id])
                 assert page_id is not None
                 chunks = await opened.docs.store.page_chunks(page_id)
-                assert any(title in chunk.heading_path and text in chunk.content for chunk in chunks), (name, path)
+                assert any(
+                    title in chunk.heading_path and text in chunk.content for chunk in chunks
+                ), (name, path)
 
 
 async def test_without_a_browser_such_a_site_fails_and_names_the_remedy(
     gateway: Open, site: Site, addresses: dict[str, str]
 ) -> None:
-    async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",), browser_path="/nowhere") as opened:
+    async with gateway(
+        fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",), browser_path="/nowhere"
+    ) as opened:
         for name, address in addresses.items():
             for browser in ("auto", "never"):
-                added = await opened.docs.add(f"{address}/docs/", f"{name}-{browser}", delay=0.0, browser=browser)
+                added = await opened.docs.add(
+                    f"{address}/docs/", f"{name}-{browser}", delay=0.0, browser=browser
+                )
                 done = await opened.docs.runner.crawl(added.id)
                 assert done is not None
-                assert (name, done.status, done.page_count, done.reason) == (name, "failed", 0, HOPELESS)
+                assert (name, done.status, done.page_count, done.reason) == (
+                    name,
+                    "failed",
+                    0,
+                    HOPELESS,
+                )
 
 
 async def test_a_site_that_wants_to_be_paid_says_so(gateway: Open, site: Site) -> None:
@@ -78,4 +101,7 @@ async def test_a_site_that_wants_to_be_paid_says_so(gateway: Open, site: Site) -
         added = await opened.docs.add(site.url, "paid", delay=0.0)
         done = await opened.docs.runner.crawl(added.id)
         assert done is not None
-        assert (done.status, done.reason) == ("failed", "HTTP 402: the site wants to be paid for its pages")
+        assert (done.status, done.reason) == (
+            "failed",
+            "HTTP 402: the site wants to be paid for its pages",
+        )

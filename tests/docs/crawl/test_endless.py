@@ -11,7 +11,13 @@ import pytest
 
 from tests.docs.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
 from websearch_gateway.base.workers.pool import Workers
-from websearch_gateway.docs.crawl.endless import COMBINATION, LIKE_OTHERS, MAX_COMBINATIONS, MAX_LIKE, EndlessAddresses
+from websearch_gateway.docs.crawl.endless import (
+    COMBINATION,
+    LIKE_OTHERS,
+    MAX_COMBINATIONS,
+    MAX_LIKE,
+    EndlessAddresses,
+)
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 
 PAGE = "https://a.org/list"
@@ -32,7 +38,9 @@ def test_a_known_address_is_always_taken() -> None:
 
 def filters() -> list[str]:
     values = product(("", "one", "two", "three"), repeat=4)
-    queries = ({name: one for name, one in zip("wxyz", chosen, strict=True) if one} for chosen in values)
+    queries = (
+        {name: one for name, one in zip("wxyz", chosen, strict=True) if one} for chosen in values
+    )
     return [f"{PAGE}?{urlencode(query)}" for query in queries if query]
 
 
@@ -53,7 +61,9 @@ def test_combinations_that_lead_to_new_text_are_all_taken() -> None:
 
 def test_addresses_with_one_new_value_each_are_all_taken() -> None:
     endless = EndlessAddresses()
-    assert not any(endless.refusal(f"{PAGE}?forum={'abc'[at % 3]}&topic={'x' * at}") for at in range(500))
+    assert not any(
+        endless.refusal(f"{PAGE}?forum={'abc'[at % 3]}&topic={'x' * at}") for at in range(500)
+    )
 
 
 def test_the_same_words_in_another_order_are_a_view_of_the_page_that_was_read_first() -> None:
@@ -80,7 +90,9 @@ def test_a_parameter_that_changes_pages_is_kept_even_if_some_are_the_same() -> N
     for letter in "abc":
         endless.original(f"{PAGE}/{letter}?lang=en", f"{PROSE} {letter}")
         endless.original(f"{PAGE}/{letter}?lang=de", f"{PROSE} {letter}")
-        endless.original(f"{PAGE}?lang={letter}", " ".join(f"{letter}{number}" for number in range(20)))
+        endless.original(
+            f"{PAGE}?lang={letter}", " ".join(f"{letter}{number}" for number in range(20))
+        )
     assert endless.plain(f"{PAGE}?lang=x") == f"{PAGE}?lang=x"
 
 
@@ -113,9 +125,17 @@ def _sessions(path: str, number: int) -> str | None:
 def _filters(path: str, number: int) -> str | None:
     parts = urlsplit(path)
     chosen = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    views = ["./?" + urlencode({**chosen, name: value}) for name in ("sort", "size", "kind", "year") for value in "uvw"]
+    views = [
+        "./?" + urlencode({**chosen, name: value})
+        for name in ("sort", "size", "kind", "year")
+        for value in "uvw"
+    ]
     links = ("a.html", "b.html", *views)
-    return html(f"{NAMES[parts.path]} {sorted(chosen.items())}", links=links) if parts.path in NAMES else None
+    return (
+        html(f"{NAMES[parts.path]} {sorted(chosen.items())}", links=links)
+        if parts.path in NAMES
+        else None
+    )
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -36,14 +36,20 @@ def tarred(path: Path, files: dict[str, bytes]) -> Path:
 
 
 @pytest.mark.parametrize("make", [zipped, tarred])
-def test_a_document_that_inflates_ends_after_the_size_of_a_page(make: object, tmp_path: Path) -> None:
-    archive = (zipped if make is zipped else tarred)(tmp_path / "a.zip", {"a.html": bytes(4 * MAX_PAGE_BYTES)})
+def test_a_document_that_inflates_ends_after_the_size_of_a_page(
+    make: object, tmp_path: Path
+) -> None:
+    archive = (zipped if make is zipped else tarred)(
+        tmp_path / "a.zip", {"a.html": bytes(4 * MAX_PAGE_BYTES)}
+    )
     archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
     unpack(archive, tmp_path / "out")
     assert (tmp_path / "out" / "a.html").stat().st_size == MAX_PAGE_BYTES + 1
 
 
-def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_documents_together_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     archive = zipped(tmp_path / "a.zip", {f"{number}.html": bytes(1_000) for number in range(20)})
     unpack(archive, tmp_path / "whole")
     monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 5_000)
@@ -55,10 +61,14 @@ def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest
         unpack(archive, tmp_path / "many")
 
 
-def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skipped_members_count_towards_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Skipping a file in a compressed stream unpacks it."""
     monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 50_000)
-    archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
+    archive = tarred(
+        tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"}
+    )
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "out")
 
@@ -77,7 +87,9 @@ def test_a_damaged_archive_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_nothing_is_written_outside(tmp_path: Path) -> None:
     unpack(
-        zipped(tmp_path / "a.zip", {"../up.html": b"x", "/tmp/../../root.html": b"x", "in.html": b"x"}),
+        zipped(
+            tmp_path / "a.zip", {"../up.html": b"x", "/tmp/../../root.html": b"x", "in.html": b"x"}
+        ),
         tmp_path / "out",
     )
     assert [path.name for path in tmp_path.rglob("*.html")] == ["in.html"]
@@ -99,7 +111,9 @@ async def test_an_extended_header_ends_with_the_memory_of_its_worker(tmp_path: P
     unpack(headed(tmp_path / "a.tar.gz", kind, 1_000_000), tmp_path / "out")
     assert len(list((tmp_path / "out").iterdir())) == 1
     archive = headed(tmp_path / "b.tar.gz", kind, 300_000_000)
-    async with Workers(count=1, limits=Limits(megabytes=256, seconds=60.0, cpu_seconds=30.0)) as workers:
+    async with Workers(
+        count=1, limits=Limits(megabytes=256, seconds=60.0, cpu_seconds=30.0)
+    ) as workers:
         with pytest.raises(SearchFetchError):
             await workers.run(unpack, archive, tmp_path / "large", deadline=Deadline.after(60.0))
 
@@ -108,7 +122,9 @@ async def test_an_extended_header_ends_with_the_memory_of_its_worker(tmp_path: P
 def test_members_that_are_not_documents_count_too(
     make: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive = (zipped if make is zipped else tarred)(tmp_path / "a", {f"{number}.bin": b"" for number in range(20)})
+    archive = (zipped if make is zipped else tarred)(
+        tmp_path / "a", {f"{number}.bin": b"" for number in range(20)}
+    )
     archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
     unpack(archive, tmp_path / "out")
     monkeypatch.setattr(listing, "MAX_FILES", 19)
@@ -117,7 +133,10 @@ def test_members_that_are_not_documents_count_too(
 
 
 def test_a_document_below_endless_folders_is_left_out(tmp_path: Path) -> None:
-    unpack(tarred(tmp_path / "a.tar.gz", {"a/" * 200 + "x.html": b"x", "a/b/y.html": b"y"}), tmp_path / "out")
+    unpack(
+        tarred(tmp_path / "a.tar.gz", {"a/" * 200 + "x.html": b"x", "a/b/y.html": b"y"}),
+        tmp_path / "out",
+    )
     assert [path.name for path in tmp_path.rglob("*.html")] == ["y.html"]
     assert len(list((tmp_path / "out").rglob("*"))) == 3
 
@@ -128,5 +147,8 @@ def test_a_name_that_no_file_can_have_here_is_left_out(
     make: Callable[[Path, dict[str, bytes]], Path], name: str, tmp_path: Path
 ) -> None:
     documents = {"a.html": b"a", "b/c.html": b"c", name: b"x", "d.html": b"d"}
-    unpack(make(tmp_path / f"archive{'.zip' if make is zipped else '.tar.gz'}", documents), tmp_path / "out")
+    unpack(
+        make(tmp_path / f"archive{'.zip' if make is zipped else '.tar.gz'}", documents),
+        tmp_path / "out",
+    )
     assert {"a.html", "c.html", "d.html"} <= {path.name for path in tmp_path.rglob("*.html")}

@@ -19,7 +19,9 @@ async def pages(docs, version):
     return {page.draft.url for _, page in await docs.store.pages_after(version.id, 0, 100)}
 
 
-async def test_the_sections_of_a_full_text_are_pages_with_their_own_addresses(site, workers, tmp_path):
+async def test_the_sections_of_a_full_text_are_pages_with_their_own_addresses(
+    site, workers, tmp_path
+):
     site.raw["/docs/llms-full.txt"] = full_text(site)
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         added = await docs.add(f"{site.url}llms-full.txt", "x", "1", FAST)
@@ -27,7 +29,9 @@ async def test_the_sections_of_a_full_text_are_pages_with_their_own_addresses(si
         assert (done.status, done.page_count, done.failed) == ("completed", 2, 0)
         assert await pages(docs, done) == {f"{site.url}zebras", f"{site.url}llms-full.txt!/lions"}
         assert site.fetched("/docs/zebras") == 0
-        site.raw["/docs/llms-full.txt"] = full_text(site, "Now they sleep.").partition(b"# Lions")[0]
+        site.raw["/docs/llms-full.txt"] = full_text(site, "Now they sleep.").partition(b"# Lions")[
+            0
+        ]
         done = await docs.runner.crawl(added.id)
         done = await docs.runner.crawl(added.id)
         assert await pages(docs, done) == {f"{site.url}zebras"}
@@ -35,7 +39,9 @@ async def test_the_sections_of_a_full_text_are_pages_with_their_own_addresses(si
 
 async def test_a_site_without_other_lists_gives_its_pages_in_its_full_text(site, workers, tmp_path):
     site.raw["/docs/llms-full.txt"] = full_text(site)
-    site.pages["/docs/"] = "<html><title>Loading</title><body><div id='app'></div><script src='/a.js'></script></body>"
+    site.pages["/docs/"] = (
+        "<html><title>Loading</title><body><div id='app'></div><script src='/a.js'></script></body>"
+    )
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         added = await docs.add(site.url, "x", "1", FAST)
         done = await docs.runner.crawl(added.id)

@@ -57,12 +57,16 @@ async def worked(
     results = []
     for number in range(pages):
         (folder / name.format(number)).write_text(body.format(number))
-        results.append(await work.do(await leased(store, version.id, f"{base}{name.format(number)}")))
+        results.append(
+            await work.do(await leased(store, version.id, f"{base}{name.format(number)}"))
+        )
     await store.close()
     return results
 
 
-async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its_host(tmp_path, workers):
+async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its_host(
+    tmp_path, workers
+):
     reader = Reader(SearchTimeoutError("The page could not be read in time."))
     assert await worked(tmp_path, reader, workers) == [
         Result("retry", "The page could not be read in time.", of_host=False)
@@ -79,13 +83,20 @@ class Rendering(Reader):
 
 async def test_equal_bodies_are_one_page_unless_their_scripts_write_them(tmp_path, workers):
     reader = Reader(Document("A page", "Text."))
-    assert await worked(tmp_path, reader, workers, 3, "The same.") == [Result("indexed"), *2 * [Result("skipped")]]
+    assert await worked(tmp_path, reader, workers, 3, "The same.") == [
+        Result("indexed"),
+        *2 * [Result("skipped")],
+    ]
     assert len(reader.browsers) == 1
     (tmp_path / "docs.db").unlink()
-    assert await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.") == 3 * [Result("indexed")]
+    assert await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.") == 3 * [
+        Result("indexed")
+    ]
 
 
-async def test_addresses_that_differ_in_their_query_alone_are_one_page_if_their_bodies_are(tmp_path, workers):
+async def test_addresses_that_differ_in_their_query_alone_are_one_page_if_their_bodies_are(
+    tmp_path, workers
+):
     names = "page.html?view={}"
     found = await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.", names)
     assert found == [Result("indexed"), *2 * [Result("skipped")]]
@@ -101,7 +112,9 @@ async def test_a_page_that_says_that_it_is_missing_is_not_indexed(tmp_path, work
     assert await worked(tmp_path, long, workers) == [Result("indexed")]
 
 
-@pytest.mark.parametrize("text", ["Loading…", "# Frob\n\nPlease wait ...", "Loading the documentation, please wait"])
+@pytest.mark.parametrize(
+    "text", ["Loading…", "# Frob\n\nPlease wait ...", "Loading the documentation, please wait"]
+)
 async def test_a_page_that_says_only_that_it_is_loading_is_not_indexed(tmp_path, workers, text):
     (result,) = await worked(tmp_path, Reader(Document("Frob", text, rendered=True)), workers)
     assert result == Result("failed", "says only that it is loading")
@@ -133,10 +146,16 @@ async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path, workers):
     ]
 
 
-@pytest.mark.parametrize(("rendered", "browsers"), [(True, ["auto"] * 3 + ["always"] * 3), (False, ["auto"] * 6)])
-async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tmp_path, workers, rendered, browsers):
+@pytest.mark.parametrize(
+    ("rendered", "browsers"), [(True, ["auto"] * 3 + ["always"] * 3), (False, ["auto"] * 6)]
+)
+async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(
+    tmp_path, workers, rendered, browsers
+):
     reader = Reader(Document("Title", "Some text.", rendered=rendered))
-    assert [result.outcome for result in await worked(tmp_path, reader, workers, pages=6)] == ["indexed"] * 6
+    assert [result.outcome for result in await worked(tmp_path, reader, workers, pages=6)] == [
+        "indexed"
+    ] * 6
     assert reader.browsers == browsers
 
 
@@ -147,10 +166,14 @@ async def test_a_file_that_is_too_large_is_not_tried_again(tmp_path, workers, mo
     ]
 
 
-async def test_a_page_gets_the_definitions_of_the_inventory_beside_the_index_that_it_links_to(tmp_path, workers):
+async def test_a_page_gets_the_definitions_of_the_inventory_beside_the_index_that_it_links_to(
+    tmp_path, workers
+):
     base = f"{tmp_path.as_uri()}/"
     lines = b"m.run py:function 1 0.html#$ -\n"
-    (tmp_path / "objects.inv").write_bytes(b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines))
+    (tmp_path / "objects.inv").write_bytes(
+        b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines)
+    )
     defined = []
 
     async def read(fetched, browser, deadline, draft, *, only_links=False) -> Document:

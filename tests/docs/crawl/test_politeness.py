@@ -77,8 +77,12 @@ async def test_a_host_that_asks_for_a_pause_gets_it_and_then_half_the_request_ra
     assert pace.interval == 0.25
 
 
-@pytest.mark.parametrize(("reply", "is_open"), [(404, True), (403, True), ("", True), (503, False), (429, False)])
-async def test_a_missing_robots_txt_allows_everything_and_a_failing_one_nothing(docs, clock, pace, reply, is_open):
+@pytest.mark.parametrize(
+    ("reply", "is_open"), [(404, True), (403, True), ("", True), (503, False), (429, False)]
+)
+async def test_a_missing_robots_txt_allows_everything_and_a_failing_one_nothing(
+    docs, clock, pace, reply, is_open
+):
     """RFC 9309, section 2.3.1."""
     robots = RobotsTxt(Server(clock, reply), Inline(), pace)
     if is_open:
@@ -157,7 +161,9 @@ class BusyMachine:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_server_sees_the_delay_even_if_requests_of_two_processes_are_late(docs, clock, seed):
+async def test_a_server_sees_the_delay_even_if_requests_of_two_processes_are_late(
+    docs, clock, seed
+):
     machine = BusyMachine(clock, random.Random(seed))
     paces = [HostPace(docs, HOST, 0.25, clock=clock, sleep=machine.sleep) for _ in range(2)]
     await asyncio.gather(*(machine.crawl(pace, 6) for pace in paces for _ in range(2)))
@@ -190,7 +196,9 @@ async def test_two_requests_to_a_slow_host_are_under_way_at_once(pace, clock):
             assert second.started - first.started <= 0.51
 
 
-async def test_without_a_delay_the_next_request_follows_the_reply_at_once_until_the_host_is_overloaded(docs, clock):
+async def test_without_a_delay_the_next_request_follows_the_reply_at_once_until_the_host_is_overloaded(
+    docs, clock
+):
     async def sleep(seconds):
         clock.now += seconds
         await asyncio.sleep(0)

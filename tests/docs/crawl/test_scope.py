@@ -92,10 +92,18 @@ def test_globs_select_pages_below_the_start():
 
 
 def test_a_glob_of_files_matches_the_index_page_of_a_folder():
-    assert Scope.of("file:///d/", include=["*.html"]).contains(canonical("file:///d/guide/index.html"))
-    assert Scope.of("file:///d/", include=["guide/*.html"]).contains(canonical("file:///d/guide/index.html"))
-    assert not Scope.of("file:///d/", include=["api/*.html"]).contains(canonical("file:///d/guide/index.html"))
-    assert not Scope.of("file:///d/", exclude=["old/*.html"]).contains(canonical("file:///d/old/index.html"))
+    assert Scope.of("file:///d/", include=["*.html"]).contains(
+        canonical("file:///d/guide/index.html")
+    )
+    assert Scope.of("file:///d/", include=["guide/*.html"]).contains(
+        canonical("file:///d/guide/index.html")
+    )
+    assert not Scope.of("file:///d/", include=["api/*.html"]).contains(
+        canonical("file:///d/guide/index.html")
+    )
+    assert not Scope.of("file:///d/", exclude=["old/*.html"]).contains(
+        canonical("file:///d/old/index.html")
+    )
     assert Scope.of(START, include=["*.html"]).contains(canonical(f"{START}library/index.html"))
     assert Scope.of(START, exclude=["*.html"]).contains(f"{START}library/")
 
@@ -135,7 +143,9 @@ def test_a_site_never_moves_from_https_to_http():
 )
 def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert is_only_followed(START + path)
-    assert not any(map(is_only_followed, (f"{START}library/search-path.html", f"{START}api/search")))
+    assert not any(
+        map(is_only_followed, (f"{START}library/search-path.html", f"{START}api/search"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,7 +211,10 @@ def test_what_may_choose_a_page_stays_in_its_address(query):
 
 def test_a_copy_of_a_page_in_markdown_is_left_out_if_the_page_is_there():
     pages = [f"{START}{name}" for name in ("", "a.html", "b/", "c", "alone.md", "license.txt")]
-    copies = [f"{START}{name}" for name in ("index.md", "a.html.md", "a.md", "b/index.html.md", "b.md", "c.txt")]
+    copies = [
+        f"{START}{name}"
+        for name in ("index.md", "a.html.md", "a.md", "b/index.html.md", "b.md", "c.txt")
+    ]
     assert without_copies([*copies, *pages]) == pages
 
 
@@ -226,7 +239,9 @@ def versions_of(
         (("main/a", "v1.2/a"), ["v1.2/a"]),
     ],
 )
-def test_of_versions_side_by_side_the_stable_or_latest_one_is_left(paths: tuple[str, ...], left: list[str]) -> None:
+def test_of_versions_side_by_side_the_stable_or_latest_one_is_left(
+    paths: tuple[str, ...], left: list[str]
+) -> None:
     assert versions_of(*paths) == left
 
 
@@ -262,4 +277,7 @@ def test_where_the_start_leads_decides_only_between_numbers() -> None:
 
 
 def test_a_start_that_is_a_version_has_none_below_it() -> None:
-    assert versions_of("5.2/1.0/a", "5.2/2.0/a", start="https://e.org/5.2/") == ["5.2/1.0/a", "5.2/2.0/a"]
+    assert versions_of("5.2/1.0/a", "5.2/2.0/a", start="https://e.org/5.2/") == [
+        "5.2/1.0/a",
+        "5.2/2.0/a",
+    ]

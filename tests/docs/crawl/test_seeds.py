@@ -36,14 +36,18 @@ def test_a_search_index_lists_the_pages(body: bytes) -> None:
     assert search_index_urls(body, BASE) == [f"{BASE}a.html", f"{BASE}b/c.html"]
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"docs": [{"location": 1}]}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[1]", b'{"docs": [{"location": 1}]}', b"[" * 100_000]
+)
 def test_any_other_body_lists_no_pages(body: bytes) -> None:
     assert search_index_urls(body, BASE) == []
 
 
 def test_a_list_that_inflates_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     sitemap = gzip.compress(b"<urlset>" + b"<url><loc>https://a.example/</loc></url>" * 10_000)
-    names = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(b"a.b py:function 1 c.html#$ -\n" * 10_000)
+    names = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(
+        b"a.b py:function 1 c.html#$ -\n" * 10_000
+    )
     assert (len(sitemap_urls(sitemap)), len(inventory(names, BASE))) == (10_000, 10_000)
     monkeypatch.setattr(listing, "MAX_INFLATED", 10_000)
     assert 100 < len(sitemap_urls(sitemap)) < 300
@@ -51,7 +55,9 @@ def test_a_list_that_inflates_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPa
 
 
 PLACES = [f"https://x.org/docs/{number}.html" for number in range(3)]
-SITEMAP = f"<urlset>{''.join(f'<url><loc>{place}</loc></url>' for place in PLACES)}</urlset>".encode()
+SITEMAP = (
+    f"<urlset>{''.join(f'<url><loc>{place}</loc></url>' for place in PLACES)}</urlset>".encode()
+)
 COMPRESSED = gzip.compress(SITEMAP, mtime=0)
 
 
@@ -100,7 +106,9 @@ HOSTILE = [
     ],
     ids=["inventory", "robots.txt", "sitemap", "search index", "document names", "llms.txt"],
 )
-def test_a_list_takes_linear_time_whatever_its_text(parse: Callable[[str], object], text: str) -> None:
+def test_a_list_takes_linear_time_whatever_its_text(
+    parse: Callable[[str], object], text: str
+) -> None:
     assert too_much(parse, text) is None
 
 
@@ -127,16 +135,18 @@ def test_a_list_that_holds_a_malformed_address_keeps_the_others() -> None:
     assert left_out == {"outside of the start URL's folder": ["https://docs.example.org/c.html"]}
 
 
-@pytest.mark.parametrize("named", ["https://docs.example.org/maps/a.xml", "/maps/a.xml", "maps/a.xml"])
+@pytest.mark.parametrize(
+    "named", ["https://docs.example.org/maps/a.xml", "/maps/a.xml", "maps/a.xml"]
+)
 def test_robots_txt_names_a_sitemap_by_its_address_or_its_path(named: str) -> None:
     robots = f"User-agent: *\nDisallow:\n\nSitemap: {named}\n"
-    assert robots_sitemaps(robots, "https://docs.example.org") == ["https://docs.example.org/maps/a.xml"]
+    assert robots_sitemaps(robots, "https://docs.example.org") == [
+        "https://docs.example.org/maps/a.xml"
+    ]
 
 
 def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:
-    listed = (
-        b"<sitemapindex><loc>https://docs.example.org/m.xml</loc><loc>https://evil.example/m.xml</loc></sitemapindex>"
-    )
+    listed = b"<sitemapindex><loc>https://docs.example.org/m.xml</loc><loc>https://evil.example/m.xml</loc></sitemapindex>"
     assert sitemap_in(Scope.of(BASE), listed) == (([], {}), ["https://docs.example.org/m.xml"])
 
 
@@ -174,7 +184,11 @@ def test_pages_without_an_address_of_the_site_have_one_below_the_file() -> None:
 def test_every_page_of_a_full_text_is_kept_in_any_script() -> None:
     titles = [*(f"Ω{number}" for number in range(60)), *["日本語"] * 60, *["!"] * 60]
     scope = Scope.of(BASE)
-    found = full_text_in(scope, "".join(f"# {title}\n\nText.\n\n" for title in titles).encode(), f"{BASE}llms-full.txt")
+    found = full_text_in(
+        scope,
+        "".join(f"# {title}\n\nText.\n\n" for title in titles).encode(),
+        f"{BASE}llms-full.txt",
+    )
     assert len(found) == 180
     assert all(scope.link(BASE, address) == address for address, _, _ in found)
 
@@ -192,6 +206,8 @@ def test_a_fence_ends_at_its_closing_line(code: str) -> None:
     assert [title for title, *_ in pages] == ["One", "Two", "Three"]
 
 
-@pytest.mark.parametrize("text", ["# a\n", "---\nurl: x\n", "```\n", "```x\n", "# a (", "source: /", "---\n"])
+@pytest.mark.parametrize(
+    "text", ["# a\n", "---\nurl: x\n", "```\n", "```x\n", "# a (", "source: /", "---\n"]
+)
 def test_a_full_text_takes_linear_time(text: str) -> None:
     assert too_much(full_text_pages, text) is None

@@ -35,7 +35,9 @@ async def note(url: str) -> None:
 
 def source(folder: Path, workers: object = None, noted=note) -> tuple[FolderSource, str]:
     base = f"{folder.as_uri()}/"
-    return FolderSource(folder, base, Scope.of(base), workers or Inline(), noted), Scope.of(base).folder
+    return FolderSource(folder, base, Scope.of(base), workers or Inline(), noted), Scope.of(
+        base
+    ).folder
 
 
 async def test_of_a_page_and_its_text_in_a_folder_only_the_page_is_a_document(tmp_path):
@@ -47,7 +49,17 @@ async def test_of_a_page_and_its_text_in_a_folder_only_the_page_is_a_document(tm
 
 
 async def test_every_file_is_listed_once_up_to_a_limit_that_is_told(tmp_path, monkeypatch):
-    names = ["a.md", "b/c.md", "b/d/e.md", "b/d/f.md", "b-a.md", "b.md", "b.x/g.md", "h/i.md", "z.md"]
+    names = [
+        "a.md",
+        "b/c.md",
+        "b/d/e.md",
+        "b/d/f.md",
+        "b-a.md",
+        "b.md",
+        "b.x/g.md",
+        "h/i.md",
+        "z.md",
+    ]
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("Text.")
@@ -58,7 +70,9 @@ async def test_every_file_is_listed_once_up_to_a_limit_that_is_told(tmp_path, mo
     monkeypatch.setattr(listing, "LISTED_CHARS", 3 * len(f"file://{base}b.md") + 3)
     folder, base = source(tmp_path)
     assert len((await folder.seeds())[0]) == 3
-    assert [(one.reason, one.count) for one in folder.left_out.rows()] == [("more files than a crawl lists", 6)]
+    assert [(one.reason, one.count) for one in folder.left_out.rows()] == [
+        ("more files than a crawl lists", 6)
+    ]
 
 
 async def test_names_that_are_not_text_lead_to_their_files_or_are_missing(tmp_path):
@@ -77,7 +91,9 @@ async def test_names_that_are_not_text_lead_to_their_files_or_are_missing(tmp_pa
 async def test_a_hostile_inventory_of_a_folder_does_not_stop_the_loop(tmp_path, workers):
     """836 bytes that a quadratic pattern reads for minutes."""
     (tmp_path / "a.md").write_text("# A")
-    body = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(b"a " + b":" * 400_000 + b"\n")
+    body = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(
+        b"a " + b":" * 400_000 + b"\n"
+    )
     (tmp_path / "objects.inv").write_bytes(body)
     folder, _ = source(tmp_path, workers)
     urls, defined = await asyncio.wait_for(folder.seeds(), PATIENCE)
@@ -87,7 +103,9 @@ async def test_a_hostile_inventory_of_a_folder_does_not_stop_the_loop(tmp_path, 
 async def test_lists_and_inventories_are_parsed_by_workers_only(tmp_path):
     (tmp_path / "a.md").write_text("# A")
     lines = b"a.b py:function 1 a.md#$ -\nc.d py:function 1 ../out.md#$ -\n"
-    (tmp_path / "objects.inv").write_bytes(b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines))
+    (tmp_path / "objects.inv").write_bytes(
+        b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines)
+    )
     inline, noted = Inline(), []
 
     async def noting(url: str) -> None:

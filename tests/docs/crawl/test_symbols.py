@@ -8,16 +8,28 @@ from websearch_gateway.docs.models import ChunkDraft
 
 def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
     anchors = ((0, anchor),) if anchor else ()
-    return [(one.name, one.kind) for one in page_symbols(line, (ChunkDraft(0, len(line)),), anchors)]
+    return [
+        (one.name, one.kind) for one in page_symbols(line, (ChunkDraft(0, len(line)),), anchors)
+    ]
 
 
 @pytest.mark.parametrize(
     ("line", "anchor", "name", "kind"),
     [
         ("**asyncio.timeout(*delay*)**", "asyncio.timeout", "asyncio.timeout", "api"),
-        ("**create_task(*coro*)**", "asyncio.TaskGroup.create_task", "asyncio.TaskGroup.create_task", "api"),
+        (
+            "**create_task(*coro*)**",
+            "asyncio.TaskGroup.create_task",
+            "asyncio.TaskGroup.create_task",
+            "api",
+        ),
         ("*exception* **IndentationError**", "IndentationError", "IndentationError", "api"),
-        ("**int PyArg_Parse([PyObject](https://x.example) *args)**", "c.PyArg_Parse", "PyArg_Parse", "api"),
+        (
+            "**int PyArg_Parse([PyObject](https://x.example) *args)**",
+            "c.PyArg_Parse",
+            "PyArg_Parse",
+            "api",
+        ),
         ("`shared_buffers` (`integer`)", "GUC-SHARED-BUFFERS", "shared_buffers", "api"),
         ("**w(here)**", "pdbcommand-where", "where", "api"),
         ("**abstract base class**", "term-abstract-base-class", "abstract base class", "api"),
@@ -28,7 +40,12 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("**Command: push-mark**", "index-push_002dmark", "push-mark", "api"),
         ("#### abstract def high(day: Day): Tide", "high(day:Day):Tide", "high", "heading"),
         ("## high() \\[1/2]", "ae171b74b5d530846ee0836135ffcf837", "high", "heading"),
-        ("#### pub fn with_capacity(capacity: usize)", "method.with_capacity", "with_capacity", "api"),
+        (
+            "#### pub fn with_capacity(capacity: usize)",
+            "method.with_capacity",
+            "with_capacity",
+            "api",
+        ),
         ("core.autocrlf", "", "core.autocrlf", "api"),
         ("| `to_json` ( `anyelement` ) | Converts. |", "", "to_json", "api"),
         ("# git-worktree(1) Manual Page", "", "git-worktree", "heading"),
@@ -39,7 +56,12 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("## Interoperation with C++", "", "C++", "heading"),
         ("# .NET", "", ".NET", "heading"),
         ("### `std::map::operator[]`", "", "operator[]", "heading"),
-        ("- `EADDRINUSE` (Address already in use): A server failed to bind.", "", "EADDRINUSE", "heading"),
+        (
+            "- `EADDRINUSE` (Address already in use): A server failed to bind.",
+            "",
+            "EADDRINUSE",
+            "heading",
+        ),
         ("- `run_all()` – Runs [everything](https://x.example).", "", "run_all", "heading"),
         ("- **`TIDE_DONT_WAIT` -** never waits for high water.", "", "TIDE_DONT_WAIT", "heading"),
         ("| `EADDRINUSE` | The address is in use. |", "", "EADDRINUSE", "api"),
@@ -60,7 +82,12 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ["Table", "Table.LIMIT", "Table.high"],
         ),
         ("table", "# Function table\n\ntable(name: string): Table", (), ["table"]),
-        ("Table", "# Interface Table\\<T>\n\n### high\n\nThe height.", ("x", "high"), ["Table", "Table.high"]),
+        (
+            "Table",
+            "# Interface Table\\<T>\n\n### high\n\nThe height.",
+            ("x", "high"),
+            ["Table", "Table.high"],
+        ),
         ("Enum types", "# Enum types\n\n## high", ("enum-types", "high"), []),
         ("API", "# API\n\n**[Table](https://x.example/Table.html)**", ("x", "table"), []),
         (
@@ -69,7 +96,12 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("x", "x-inherited-from-x.Object"),
             ["Table"],
         ),
-        ("Table | tides", "# Class Table\n\n### `Readonly` size\n\nFive.", ("x", "size"), ["Table", "Table.size"]),
+        (
+            "Table | tides",
+            "# Class Table\n\n### `Readonly` size\n\nFive.",
+            ("x", "size"),
+            ["Table", "Table.size"],
+        ),
         (
             "Class: Table",
             "# Class: Table\n\n#### (static) high(name) → {number}\n\nThe height.",
@@ -82,7 +114,12 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("x", "getKey()"),
             ["Map.Entry", "Map.Entry.getKey", "getKey"],
         ),
-        ("Table", "## Class Table\n\n### high\n\nThe height.", ("x", "high-int-int-"), ["Table", "Table.high"]),
+        (
+            "Table",
+            "## Class Table\n\n### high\n\nThe height.",
+            ("x", "high-int-int-"),
+            ["Table", "Table.high"],
+        ),
         (
             "Gull: gull::Table< T > Class Template Reference",
             "## Detailed Description\n\n## high()\n\nThe height.",
@@ -112,11 +149,20 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ["TideTable", "TideTable.TideTable", "TideTable"],
         ),
         ("Control.Tide", "high :: Tide", ("v:high",), ["high", "Control.Tide.high"]),
-        ("tides", "# tides\n\n#### (static) high(name, portopt) → {number}", ("x", ".high"), ["high"]),
+        (
+            "tides",
+            "# tides\n\n#### (static) high(name, portopt) → {number}",
+            ("x", ".high"),
+            ["high"],
+        ),
     ],
 )
 def test_pages_of_generators_define_their_class_and_its_members(title, markdown, ids, names):
-    lines = [at for at, char in enumerate(f"\n{markdown}") if char == "\n" and markdown[at : at + 1] in "#*h"]
+    lines = [
+        at
+        for at, char in enumerate(f"\n{markdown}")
+        if char == "\n" and markdown[at : at + 1] in "#*h"
+    ]
     anchors = tuple(zip(lines, ids, strict=False))
     found = page_symbols(markdown, (ChunkDraft(0, len(markdown)),), anchors, (), None, title)
     assert [one.name for one in found] == names
@@ -125,7 +171,10 @@ def test_pages_of_generators_define_their_class_and_its_members(title, markdown,
 def test_every_form_of_an_option_is_a_symbol():
     assert named("-n") == [("-n", "option")]
     assert named("`-j njobs`\n`--jobs=njobs`") == [("-j", "option"), ("--jobs", "option")]
-    assert named("#### `-e`, `--inspect-brk[=[host:]port]`", "e") == [("-e", "option"), ("--inspect-brk", "option")]
+    assert named("#### `-e`, `--inspect-brk[=[host:]port]`", "e") == [
+        ("-e", "option"),
+        ("--inspect-brk", "option"),
+    ]
     assert named("--[no-]verify") == [("--verify", "option"), ("--no-verify", "option")]
 
 
@@ -146,7 +195,9 @@ def test_prose_defines_nothing(line):
 def test_inventory_names_are_symbols_at_the_place_of_their_anchors():
     text = "# Title\n\n**run()**\n\nRuns."
     chunks = (ChunkDraft(0, 7), ChunkDraft(9, len(text)))
-    found = page_symbols(text, chunks, ((0, "top"), (9, "m.run")), [("m.run", "m.run"), ("--flag", "nowhere")])
+    found = page_symbols(
+        text, chunks, ((0, "top"), (9, "m.run")), [("m.run", "m.run"), ("--flag", "nowhere")]
+    )
     assert [(one.name, one.kind, one.anchor, one.ordinal) for one in found] == [
         ("m.run", "api", "m.run", 1),
         ("--flag", "option", "nowhere", 0),
@@ -161,7 +212,10 @@ def symbols(text: str, title: str = "", *anchors: tuple[int, str]) -> list[tuple
 def test_a_name_is_defined_once_for_each_of_its_ids():
     text = "run_it\n\n**--fresh**\n\n**--fresh**\n\n**run_it(*n*)**"
     places = [text.index("**--fresh"), text.rindex("**--fresh"), text.index("**run_it")]
-    anchors = [(place, name) for place, name in zip(places, ("a-fresh", "b-fresh", "x.run_it"), strict=True)]
+    anchors = [
+        (place, name)
+        for place, name in zip(places, ("a-fresh", "b-fresh", "x.run_it"), strict=True)
+    ]
     assert sorted(symbols(text, "", *anchors)) == [
         ("--fresh", "option", "a-fresh"),
         ("--fresh", "option", "b-fresh"),
@@ -171,13 +225,20 @@ def test_a_name_is_defined_once_for_each_of_its_ids():
 
 
 def test_lists_of_links_define_nothing():
-    assert symbols("- [sql_open](https://x.example/open)\n- [`sql_close`](https://x.example/close)") == []
+    assert (
+        symbols("- [sql_open](https://x.example/open)\n- [`sql_close`](https://x.example/close)")
+        == []
+    )
 
 
 def test_prototypes_in_c_define_their_functions_and_examples_do_not():
     prototypes = "```c\nint sql_open(\n  const char *name,  /* file */\n  sql **out\n);\nchar *sql_error(sql*);\n```"
     assert symbols(prototypes) == [("sql_open", "heading", ""), ("sql_error", "heading", "")]
-    for example in ("int my_run(int n) {\n  return sql_step(n);\n}", "SELECT json_get(x);", "return sql_open(x);"):
+    for example in (
+        "int my_run(int n) {\n  return sql_step(n);\n}",
+        "SELECT json_get(x);",
+        "return sql_open(x);",
+    ):
         assert symbols(f"```\n{example}\n```") == []
 
 

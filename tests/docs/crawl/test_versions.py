@@ -14,14 +14,19 @@ async def test_one_of_the_versions_is_indexed_and_the_others_are_named(site, wor
     menu = ("/docs/1.0/", "/docs/stable/", "/docs/latest/")
     site.pages["/docs/"] = html("Start", links=menu)
     for version in ("1.0", "stable", "latest"):
-        site.pages[f"/docs/{version}/"] = html(f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html"))
+        site.pages[f"/docs/{version}/"] = html(
+            f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html")
+        )
         site.pages[f"/docs/{version}/tides.html"] = html(f"Tides {version}", links=menu)
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         for _ in range(2):  # the second is a refresh in which nothing has changed
             added = await docs.add(site.url, "heron", options=FAST)
             done = await docs.runner.crawl(added.id)
             assert (done.status, done.page_count) == ("completed", 3)
-            assert f"Others: 1.0, latest. Add one by its own address, such as {site.url}1.0/." in done.reason
+            assert (
+                f"Others: 1.0, latest. Add one by its own address, such as {site.url}1.0/."
+                in done.reason
+            )
         assert not any(site.fetched(f"/docs/{version}/") for version in ("1.0", "latest"))
         one = await docs.add(site.url, "heron", "1.0", FAST)
         await docs.runner.crawl(one.id)
@@ -38,10 +43,14 @@ async def test_the_version_to_which_the_start_redirects_is_preferred_to_a_higher
     site.pages["/docs/"] = (302, {"location": "/docs/3/"})
     menu = ("/docs/3/", "/docs/3.14/", "/docs/3.15/")
     for version in ("3", "3.14", "3.15"):
-        site.pages[f"/docs/{version}/"] = html(f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html"))
+        site.pages[f"/docs/{version}/"] = html(
+            f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html")
+        )
         site.pages[f"/docs/{version}/tides.html"] = html(f"Tides {version}", links=menu)
     if has_sitemap:
-        places = "".join(f"<url><loc>{site.url}{version}/</loc></url>" for version in ("3", "3.14", "3.15"))
+        places = "".join(
+            f"<url><loc>{site.url}{version}/</loc></url>" for version in ("3", "3.14", "3.15")
+        )
         site.raw["/docs/sitemap.xml"] = f"<urlset>{places}</urlset>".encode()
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         added = await docs.add(site.url, "heron", options=FAST)
@@ -50,7 +59,9 @@ async def test_the_version_to_which_the_start_redirects_is_preferred_to_a_higher
     assert "only 3 is indexed. Others: 3.15, 3.14" in done.reason
 
 
-async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skipped(site, workers, tmp_path):
+async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skipped(
+    site, workers, tmp_path
+):
     site.pages["/docs/"] = html("Start", links=("/docs/stable/",))
     for path in ("stable/", "stable/tides.html", "1.0/old.html"):
         site.pages[f"/docs/{path}"] = html(f"Heron {path}")
@@ -62,7 +73,9 @@ async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skip
     assert (done.page_count, site.fetched("/docs/1.0/old.html")) == (3, 0)
 
 
-async def test_a_start_that_robots_txt_closes_is_not_asked_which_version_it_prefers(site, workers, tmp_path):
+async def test_a_start_that_robots_txt_closes_is_not_asked_which_version_it_prefers(
+    site, workers, tmp_path
+):
     site.raw["/robots.txt"] = b"User-agent: *\nDisallow: /docs/$\n"
     for version in ("3", "3.14"):
         site.pages[f"/docs/{version}/"] = html(f"Heron {version}")

@@ -47,7 +47,9 @@ async def found(docs, *phrases: str, versions, any: bool = False) -> list[str]:
 
 
 async def test_a_version_is_created_once_and_takes_new_options(docs):
-    first = await docs.add_version("python", "3", BASE, CrawlOptions(max_pages=5, headers=(("cookie", "a=b"),)))
+    first = await docs.add_version(
+        "python", "3", BASE, CrawlOptions(max_pages=5, headers=(("cookie", "a=b"),))
+    )
     again = await docs.add_version("python", "3", BASE, CrawlOptions(include=("*/library/*",)))
     assert first.id == again.id
     assert again.status == "queued"
@@ -58,14 +60,27 @@ async def test_a_version_is_created_once_and_takes_new_options(docs):
 
 async def test_options_without_a_use_are_not_stored_since_older_gateways_do_not_know_them(docs):
     id_ = await version(docs)
-    stored = await docs.searching(lambda db: db.execute("SELECT options FROM versions WHERE id = ?", (id_,)).fetchone())
-    assert json.loads(stored[0]).keys() == {"include", "exclude", "max_pages", "delay", "browser", "headers"}
+    stored = await docs.searching(
+        lambda db: db.execute("SELECT options FROM versions WHERE id = ?", (id_,)).fetchone()
+    )
+    assert json.loads(stored[0]).keys() == {
+        "include",
+        "exclude",
+        "max_pages",
+        "delay",
+        "browser",
+        "headers",
+    }
 
 
 async def test_a_committed_page_is_found_by_words_in_any_form(docs):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "Cancelled tasks raise an error.", "Sleeping is fine."))
-    assert await found(docs, "cancel", "task", versions=[id_]) == ["Cancelled tasks raise an error."]
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "Cancelled tasks raise an error.", "Sleeping is fine.")
+    )
+    assert await found(docs, "cancel", "task", versions=[id_]) == [
+        "Cancelled tasks raise an error."
+    ]
     assert await found(docs, "cancel", "sleep", versions=[id_]) == []
     assert len(await found(docs, "cancel", "sleep", versions=[id_], any=True)) == 2
     assert await found(docs, "cancel", versions=[]) == []
@@ -74,15 +89,27 @@ async def test_a_committed_page_is_found_by_words_in_any_form(docs):
 
 async def test_phrases_with_signs_and_parts_of_compound_names_are_found(docs):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "Use `--no-verify` here.", "A ThreadPoolExecutor runs `wait_for`."))
+    await commit(
+        docs,
+        id_,
+        page(f"{BASE}a.html", "Use `--no-verify` here.", "A ThreadPoolExecutor runs `wait_for`."),
+    )
     assert await found(docs, "--no-verify", versions=[id_]) == ["Use `--no-verify` here."]
-    assert await found(docs, "wait_for", versions=[id_]) == ["A ThreadPoolExecutor runs `wait_for`."]
-    assert await found(docs, "executor", versions=[id_]) == ["A ThreadPoolExecutor runs `wait_for`."]
+    assert await found(docs, "wait_for", versions=[id_]) == [
+        "A ThreadPoolExecutor runs `wait_for`."
+    ]
+    assert await found(docs, "executor", versions=[id_]) == [
+        "A ThreadPoolExecutor runs `wait_for`."
+    ]
 
 
 async def test_words_inside_chinese_and_japanese_sentences_are_found(docs):
     one = await version(docs)
-    texts = ("在表上创建索引可以加快查询。", "データベースの索引を作成します。", "使用asyncio处理超时。")
+    texts = (
+        "在表上创建索引可以加快查询。",
+        "データベースの索引を作成します。",
+        "使用asyncio处理超时。",
+    )
     task = await commit(docs, one, page(f"{BASE}a.html", *texts))
     assert await found(docs, "索引", versions=[one], any=True) == [texts[0], texts[1]]
     assert await found(docs, "创建索引", versions=[one]) == [texts[0]]
@@ -93,7 +120,9 @@ async def test_words_inside_chinese_and_japanese_sentences_are_found(docs):
 
 async def test_a_title_counts_more_than_the_text(docs):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "The glob is in the text of this page.", title="Other"))
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "The glob is in the text of this page.", title="Other")
+    )
     await commit(docs, id_, page(f"{BASE}b.html", "Something else is in this text.", title="glob"))
     assert (await found(docs, "glob", versions=[id_]))[0].startswith("Something")
 
@@ -103,28 +132,40 @@ async def test_a_search_sees_only_the_versions_that_it_names(docs):
     await commit(docs, old, page(f"{BASE}a.html", "An old timeout."), vectors((1, 0)))
     await commit(docs, new, page(f"{BASE}a.html", "A new timeout."), vectors((1, 0)))
     assert await found(docs, "timeout", versions=[new]) == ["A new timeout."]
-    assert {hit.version_id for hit in await docs.search_vectors(vectors((1, 0)), [old], 10)} == {old}
+    assert {hit.version_id for hit in await docs.search_vectors(vectors((1, 0)), [old], 10)} == {
+        old
+    }
 
 
 async def test_a_replaced_page_is_found_only_by_its_new_text_and_keeps_equal_chunks(docs):
     id_ = await version(docs)
-    task = await commit(docs, id_, page(f"{BASE}a.html", "Kept words.", "Former words."), vectors((1, 0), (0, 1)))
+    task = await commit(
+        docs, id_, page(f"{BASE}a.html", "Kept words.", "Former words."), vectors((1, 0), (0, 1))
+    )
     (kept,) = await search_text(docs, TextQuery(("kept",)), [id_], 10)
     assert len(await docs.known_vectors(task)) == 2
     await docs.start_generation(id_)
-    await commit(docs, id_, page(f"{BASE}a.html", "New words.", "Kept words."), vectors((1, 1), (1, 0)))
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "New words.", "Kept words."), vectors((1, 1), (1, 0))
+    )
     (again,) = await search_text(docs, TextQuery(("kept",)), [id_], 10)
     assert again.chunk_id == kept.chunk_id
     assert await found(docs, "former", versions=[id_]) == []
     assert await found(docs, "new", versions=[id_]) == ["New words."]
-    assert [c.content for c in await docs.page_chunks(kept.page_id)] == ["New words.", "Kept words."]
+    assert [c.content for c in await docs.page_chunks(kept.page_id)] == [
+        "New words.",
+        "Kept words.",
+    ]
 
 
 async def test_vectors_rank_by_cosine_and_follow_changes(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "East.", "North."), vectors((1, 0), (0, 1)))
     near = await docs.search_vectors(vectors((0.9, 0.1)), [id_], 10)
-    assert [c.content for c in await chunks_of(docs, [hit.chunk_id for hit in near])] == ["East.", "North."]
+    assert [c.content for c in await chunks_of(docs, [hit.chunk_id for hit in near])] == [
+        "East.",
+        "North.",
+    ]
     assert abs(near[0].score - 0.994) < 0.01
     await docs.start_generation(id_)
     await commit(docs, id_, page(f"{BASE}a.html", "East.", "South."), vectors((1, 0), (0, -1)))
@@ -156,16 +197,24 @@ async def test_symbols_are_found_whole_by_their_last_part_and_in_any_case(docs):
     (match,) = await definitions(docs, ["asyncio.timeout"], [id_], 10)
     assert (match.exact, (await chunks_of(docs, [match.chunk_id]))[0].content) == (True, "Second.")
     assert [m.name for m in await definitions(docs, ["Timeout"], [id_], 10)] == ["asyncio.timeout"]
-    assert [m.exact for m in await definitions(docs, ["--timeout", "c++"], [id_], 10)] == [True, True]
+    assert [m.exact for m in await definitions(docs, ["--timeout", "c++"], [id_], 10)] == [
+        True,
+        True,
+    ]
     assert await definitions(docs, ["c"], [id_], 10) == []
 
 
 async def test_titles_and_headings_are_shown_up_to_a_length(docs):
     id_ = await version(docs)
-    draft = page(f"{BASE}a.html", "A zebra.", title="zebra " * 50_000, headings=("A", "grass " * 50_000))
+    draft = page(
+        f"{BASE}a.html", "A zebra.", title="zebra " * 50_000, headings=("A", "grass " * 50_000)
+    )
     await commit(docs, id_, draft)
     (chunk,) = await docs.page_chunks(await docs.find_page(draft.url, [id_]))
-    assert (len(chunk.page_title), [len(heading) for heading in chunk.heading_path]) == (300, [1, 300])
+    assert (len(chunk.page_title), [len(heading) for heading in chunk.heading_path]) == (
+        300,
+        [1, 300],
+    )
     assert len(await search_text(docs, TextQuery(("grass",)), [id_], 10)) == 1
 
 
@@ -174,9 +223,15 @@ async def test_of_many_names_that_end_alike_the_best_are_found(docs):
     for number in range(3):
         crowd = [Symbol(f"module{number}.class{n}.timeout", "api", "", 0) for n in range(300)]
         await commit(docs, id_, with_symbols(page(f"{BASE}{number}.html", "One."), *crowd))
-    few = [Symbol("z.Timeout", "heading"), Symbol("z.timeout", "option"), Symbol("TIMEOUT", "heading")]
+    few = [
+        Symbol("z.Timeout", "heading"),
+        Symbol("z.timeout", "option"),
+        Symbol("TIMEOUT", "heading"),
+    ]
     await commit(docs, id_, with_symbols(page(f"{BASE}few.html", "One."), *few))
-    await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.timeout", "heading")))
+    await commit(
+        docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.timeout", "heading"))
+    )
     asked = ["module1.class299.timeout", "timeout", "z.timeout"]
     names = [match.name for match in await definitions(docs, asked, [id_], 10)]
     assert names[:4] == ["module1.class299.timeout", "z.timeout", "TIMEOUT", "z.Timeout"]
@@ -184,12 +239,18 @@ async def test_of_many_names_that_end_alike_the_best_are_found(docs):
     assert [match.name for match in await definitions(docs, asked, [other], 10)] == ["o.timeout"]
 
 
-async def test_a_version_has_a_cap_of_names_that_end_alike_and_a_warning_names_its_site(docs, monkeypatch, caplog):
+async def test_a_version_has_a_cap_of_names_that_end_alike_and_a_warning_names_its_site(
+    docs, monkeypatch, caplog
+):
     monkeypatch.setattr(pages, "MOST_ALIKE", 5)
     id_, other = await version(docs, "crowded", "1"), await version(docs, "other")
     for number in range(4):
         names = [Symbol(f"m{number}.c{n}.get", "api", "", 0) for n in range(2)]
-        await commit(docs, id_, with_symbols(page(f"{BASE}{number}.html", "One."), *names, Symbol(f"m{number}", "api")))
+        await commit(
+            docs,
+            id_,
+            with_symbols(page(f"{BASE}{number}.html", "One."), *names, Symbol(f"m{number}", "api")),
+        )
     await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.get", "api")))
     assert len(await definitions(docs, ["get"], [id_], 100)) == 5
     assert len(await definitions(docs, ["get"], [id_, other], 100)) == 6
@@ -263,7 +324,13 @@ async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
 async def test_what_was_left_out_is_counted_by_its_reason(docs):
     id_ = await version(docs)
     await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(6)})
-    reasons = ["noindex", "noindex", "noindex", "", *(f"redirects out of scope: https://a.org/{n}" for n in range(2))]
+    reasons = [
+        "noindex",
+        "noindex",
+        "noindex",
+        "",
+        *(f"redirects out of scope: https://a.org/{n}" for n in range(2)),
+    ]
     for task, reason in zip(await docs.lease_urls(id_, 9, NOW), reasons, strict=True):
         await docs.finish_url(task, "skipped", reason)
     assert [(one.reason, one.count, one.urls) for one in (await docs.skipped([id_]))[id_]] == [
@@ -274,7 +341,9 @@ async def test_what_was_left_out_is_counted_by_its_reason(docs):
     other = await version(docs, "other")
     await docs.note_left_out(other, [Skipped("noindex", 9, ("w",))])
     for count in (7, 5):
-        await docs.note_left_out(id_, [Skipped("noindex", 1, ("x",)), Skipped("a loop of links", count, ("y", "z"))])
+        await docs.note_left_out(
+            id_, [Skipped("noindex", 1, ("x",)), Skipped("a loop of links", count, ("y", "z"))]
+        )
     both = await docs.skipped([id_, other])
     assert [(one.reason, one.count) for one in both[other]] == [("noindex", 9)]
     assert [(one.reason, one.count) for one in both[id_]] == [
@@ -312,7 +381,9 @@ async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner
     assert not await docs.claim(id_, elsewhere, 60)
     await docs.release(id_, other)
     mine = this_process()
-    assert await docs.claim(id_, Owner(mine.machine, 2**22 + 1, 1.0), 60)  # no process has this number
+    assert await docs.claim(
+        id_, Owner(mine.machine, 2**22 + 1, 1.0), 60
+    )  # no process has this number
     assert await docs.claim(id_, mine, 60)
     assert (await docs.version(id_)).owner == mine
 
@@ -396,7 +467,9 @@ async def test_a_page_is_removed_when_two_generations_miss_it(docs):
             await docs.finish_url(task, "gone" if task.url.endswith("b.html") else "done")
         assert await docs.finish_generation(id_)
         assert await found(docs, "goes", versions=[id_]) == expected
-    assert await found(docs, "stays", versions=[id_]) == []  # the start page is linked by nobody: crawls add it anew
+    assert (
+        await found(docs, "stays", versions=[id_]) == []
+    )  # the start page is linked by nobody: crawls add it anew
 
 
 async def test_a_failed_page_stays(docs):
@@ -445,24 +518,37 @@ async def test_the_data_of_a_host_is_stored(docs, clock):
     assert await docs.host("https://a") == HostState("https://a")
     await docs.put_robots("https://a", "User-agent: *")
     await docs.pause_host("https://a", NOW, "HTTP 429")
-    assert await docs.host("https://a") == HostState("https://a", "User-agent: *", clock.now, NOW, "HTTP 429")
+    assert await docs.host("https://a") == HostState(
+        "https://a", "User-agent: *", clock.now, NOW, "HTTP 429"
+    )
 
 
 async def test_the_last_of_several_copies_of_a_page_is_searched(docs):
     id_ = await version(docs)
-    drafts = [page(f"{BASE}a.html", "Same here.", f"Only in {word}.") for word in ("first", "second")]
+    drafts = [
+        page(f"{BASE}a.html", "Same here.", f"Only in {word}.") for word in ("first", "second")
+    ]
     await docs.put_pages(id_, [StoredPage(draft.url, draft, (), 1.0, None) for draft in drafts])
-    found = {word: await search_text(docs, TextQuery((word,)), [id_], 9) for word in ("first", "second", "same")}
+    found = {
+        word: await search_text(docs, TextQuery((word,)), [id_], 9)
+        for word in ("first", "second", "same")
+    }
     assert [len(found[word]) for word in ("first", "second", "same")] == [0, 1, 1]
 
 
 async def test_the_facts_of_a_page_are_its_title_path_and_number_of_chunks(docs):
     id_ = await version(docs)
     for number in range(3):
-        await commit(docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1))))
+        await commit(
+            docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1)))
+        )
     ids = [await docs.find_page(f"{BASE}{number}.html", [id_]) for number in range(3)]
     facts = await facts_of(docs, [*ids, 999])
-    assert [(facts[id_].path, facts[id_].chunks) for id_ in ids] == [("0.html", 1), ("1.html", 2), ("2.html", 3)]
+    assert [(facts[id_].path, facts[id_].chunks) for id_ in ids] == [
+        ("0.html", 1),
+        ("1.html", 2),
+        ("2.html", 3),
+    ]
     assert {one.title for one in facts.values()} == {page(BASE, "Text").title}
     assert await facts_of(docs, []) == {}
 
@@ -485,7 +571,11 @@ async def test_words_are_counted_again_after_a_change(docs):
 
 async def test_many_spellings_are_counted_as_few_are(docs):
     id_ = await version(docs)
-    await commit(docs, id_, page(f"{BASE}a.html", "Two windows and a window.", "A winding stair.", "Fenêtre, dör."))
+    await commit(
+        docs,
+        id_,
+        page(f"{BASE}a.html", "Two windows and a window.", "A winding stair.", "Fenêtre, dör."),
+    )
     spellings = [f"wind{letter}w" for letter in "abcdefghijklmnopqrstuvwxyz"]
     spellings += ["windows", "winding", "wind", "stair", "fenetre", "fenêtre", "dor", "c++"]
     spellings += [f"{letter}indow" for letter in "abcdefghijklmnopqrstuvwxyz"]
@@ -504,12 +594,18 @@ async def test_most_links_with_a_name_define_it_where_they_lead(docs):
     for number in range(3):
         linked = f"Use [sql_prepare()]({target}) or [`Run`]({other}) or [more words]({target})."
         await commit(
-            docs, id_, page(f"{BASE}{number}.html", f"{linked} [rare_name]({other})" if not number else linked)
+            docs,
+            id_,
+            page(
+                f"{BASE}{number}.html", f"{linked} [rare_name]({other})" if not number else linked
+            ),
         )
     for _ in range(2):  # the second time replaces what the first found
         await docs.name_linked_pages(id_)
         names = ["sql_prepare", "Run", "more", "rare_name"]
-        found = {(one.name, one.kind, one.page_id) for one in await definitions(docs, names, [id_], 9)}
+        found = {
+            (one.name, one.kind, one.page_id) for one in await definitions(docs, names, [id_], 9)
+        }
         assert found == {
             ("sql_prepare", "link", await docs.find_page(target, [id_])),
             ("Run", "link", await docs.find_page(other, [id_])),
@@ -535,7 +631,11 @@ async def test_a_name_that_links_lead_to_several_pages_from_is_not_defined(docs)
     for name in ("a", "b"):
         await commit(docs, id_, page(f"{BASE}{name}.html", f"Page {name}."))
         for number in range(2):
-            await commit(docs, id_, page(f"{BASE}{name}{number}.html", f"See [run_it]({BASE}{name}.html) {number}."))
+            await commit(
+                docs,
+                id_,
+                page(f"{BASE}{name}{number}.html", f"See [run_it]({BASE}{name}.html) {number}."),
+            )
     await docs.name_linked_pages(id_)
     assert await definitions(docs, ["run_it"], [id_], 9) == []
 
@@ -544,7 +644,9 @@ async def test_the_anchors_inside_a_chunk_are_kept_with_their_places(docs):
     id_ = await version(docs)
     draft = page(f"{BASE}a.html", "One. Two. Three.")
     (chunk,) = draft.chunks
-    await commit(docs, id_, replace(draft, chunks=(replace(chunk, inner=((5, "two"), (10, "a:b"))),)))
+    await commit(
+        docs, id_, replace(draft, chunks=(replace(chunk, inner=((5, "two"), (10, "a:b"))),))
+    )
     page_id = await docs.find_page(f"{BASE}a.html", [id_])
     (stored,) = await docs.page_chunks(page_id)
     assert (stored.anchor, stored.inner) == (chunk.anchor, ((5, "two"), (10, "a:b")))
@@ -554,15 +656,25 @@ async def test_the_anchors_inside_a_chunk_are_kept_with_their_places(docs):
 
 async def test_both_databases_rank_by_the_same_measure(docs):
     id_ = await version(docs)
-    texts = ["window door door", "window " * 5, "door", "a window of a house with a roof and a wall", "roof roof wall"]
+    texts = [
+        "window door door",
+        "window " * 5,
+        "door",
+        "a window of a house with a roof and a wall",
+        "roof roof wall",
+    ]
     for number, text in enumerate(texts):
         await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
     found = await search_text(docs, TextQuery(("window", "roof"), any=True), [id_], 9)
     lengths = [len(text.split()) + len(["Page", "0", "A"]) for text in texts]
-    weights = {word: postgres.idf(len(texts), sum(word in text for text in texts)) for word in ("window", "roof")}
+    weights = {
+        word: postgres.idf(len(texts), sum(word in text for text in texts))
+        for word in ("window", "roof")
+    }
     places = [{word: [(0, 1.0)] * text.split().count(word) for word in weights} for text in texts]
     scores = [
-        postgres.score(weights, held, length, mean(lengths)) for held, length in zip(places, lengths, strict=True)
+        postgres.score(weights, held, length, mean(lengths))
+        for held, length in zip(places, lengths, strict=True)
     ]
     assert [one.score for one in found] == pytest.approx(sorted(filter(None, scores), reverse=True))
 
@@ -578,7 +690,9 @@ async def test_a_search_for_any_phrase_looks_for_the_rare_ones_and_ranks_by_all(
     assert await found(docs, "nowhere", "neither", versions=[id_], any=True) == []
 
 
-async def test_chunks_with_several_of_many_phrases_are_ranked_before_all_that_have_one(docs, monkeypatch):
+async def test_chunks_with_several_of_many_phrases_are_ranked_before_all_that_have_one(
+    docs, monkeypatch
+):
     monkeypatch.setattr(sqlite, "MOST_RANKED", 4)
     one, other = await version(docs), await version(docs, "other")
     words = ["north", "east", "south"]
@@ -596,7 +710,9 @@ async def test_chunks_with_several_of_many_phrases_are_ranked_before_all_that_ha
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
     assert await docs.reserve("https://a", 5) == Booking(clock.now + 5, is_ours=True)
-    assert [await docs.reserve("https://a", 5) for _ in range(2)] == [Booking(clock.now + 5, is_ours=False)] * 2
+    assert [await docs.reserve("https://a", 5) for _ in range(2)] == [
+        Booking(clock.now + 5, is_ours=False)
+    ] * 2
     assert (await docs.reserve("https://b", 5)).is_ours
     clock.now += 5
     assert (await docs.reserve("https://a", 5)).is_ours
@@ -635,7 +751,9 @@ async def test_searches_and_commits_run_at_the_same_time(docs):
 
     async def write() -> None:
         for task in tasks:
-            await docs.commit_page(task, page(task.url, f"Number {task.id} here."), vectors((1, 0)), ())
+            await docs.commit_page(
+                task, page(task.url, f"Number {task.id} here."), vectors((1, 0)), ()
+            )
 
     async def read() -> None:
         for _ in range(40):

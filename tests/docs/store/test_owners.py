@@ -16,7 +16,9 @@ def test_this_process_is_alive() -> None:
     assert not is_dead(this_process())
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="when a process started is read there")
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="when a process started is read there"
+)
 def test_a_later_process_with_the_same_pid_is_a_different_owner() -> None:
     assert is_dead(replace(this_process(), started=1.0))
 

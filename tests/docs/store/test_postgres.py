@@ -16,7 +16,9 @@ CRAWLERS = 4
 MOST_SECONDS = 600
 
 
-async def test_crawlers_that_write_the_first_vectors_at_once_do_not_block_each_other(postgresql_server):
+async def test_crawlers_that_write_the_first_vectors_at_once_do_not_block_each_other(
+    postgresql_server,
+):
     """The first vectors of each number of dimensions create an index."""
     empty_database(postgresql_server)
     log = postgresql_server.folder / "log"
@@ -38,11 +40,15 @@ async def test_crawlers_that_write_the_first_vectors_at_once_do_not_block_each_o
         for dimensions in range(8, 18):
             vectors = np.ones((1, dimensions), np.float32)
             numbered = enumerate(stores, 10 * dimensions)
-            await asyncio.gather(*(store.file.write(write(number, vectors)) for number, store in numbered))
+            await asyncio.gather(
+                *(store.file.write(write(number, vectors)) for number, store in numbered)
+            )
     assert log.read_text().count("deadlock detected") == before
 
 
-async def test_a_search_cancelled_before_its_statement_began_is_stopped_too(postgresql_server, monkeypatch):
+async def test_a_search_cancelled_before_its_statement_began_is_stopped_too(
+    postgresql_server, monkeypatch
+):
     """A cancel that meets no statement is lost: https://www.postgresql.org/docs/current/libpq-cancel.html."""
     empty_database(postgresql_server)
     store = PostgresDocs(postgresql_server.url, "tests/1")
@@ -73,7 +79,9 @@ async def test_a_search_cancelled_before_its_statement_began_is_stopped_too(post
         assert await store.versions() == []
 
 
-async def test_a_cancelled_search_that_waits_for_a_thread_ends_at_once_and_never_begins(postgresql_server):
+async def test_a_cancelled_search_that_waits_for_a_thread_ends_at_once_and_never_begins(
+    postgresql_server,
+):
     empty_database(postgresql_server)
     store = PostgresDocs(postgresql_server.url, "tests/1")
     all_busy, go_on, begun = Barrier(MOST_SEARCHES + 1), Event(), Event()

@@ -13,7 +13,9 @@ from websearch_gateway.docs.store.sqlite import LEAST_ROWS, SqliteDocs, VectorTa
 from websearch_gateway.errors import StateUnavailable
 
 
-async def test_a_search_after_a_failed_read_finds_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_search_after_a_failed_read_finds_every_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = SqliteDocs(tmp_path / "docs.db", "tests/1")
     id_ = await version(store)
     for name in ("a", "b"):
@@ -59,6 +61,11 @@ def test_a_snapshot_keeps_its_rows_while_the_table_grows() -> None:
     north, east = (np.array([row], np.float32) for row in ((0, 1), (1, 0)))
     table.put(1, 1, np.array([10]), pack_vectors(north))
     before = table.snapshot()
-    table.put(2, 1, np.arange(20, 20 + 2 * LEAST_ROWS), pack_vectors(np.repeat(east, 2 * LEAST_ROWS, axis=0)))
+    table.put(
+        2,
+        1,
+        np.arange(20, 20 + 2 * LEAST_ROWS),
+        pack_vectors(np.repeat(east, 2 * LEAST_ROWS, axis=0)),
+    )
     assert [one.chunk_id for one in before.nearest(north, [1], 5)] == [10]
     assert len(table.snapshot().nearest(east, [1], 5)) == 5

@@ -41,7 +41,9 @@ async def test_a_file_whose_texts_were_indexed_in_another_way_is_indexed_again(t
 
 
 @pytest.mark.parametrize("name", ["timeout", "m7.timeout", "Timeout"])
-async def test_the_definitions_of_a_name_cost_as_much_among_many_that_end_alike_as_among_few(tmp_path, name):
+async def test_the_definitions_of_a_name_cost_as_much_among_many_that_end_alike_as_among_few(
+    tmp_path, name
+):
     steps = []
     for count in (500, 8_000):
         store = SqliteDocs(tmp_path / f"{count}.db", "tests/1")

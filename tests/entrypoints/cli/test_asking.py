@@ -16,14 +16,22 @@ from websearch_gateway.sandbox import Sandbox
 
 @pytest.fixture
 def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
+    return {
+        **os.environ,
+        **PATIENT_PROCESS,
+        **sandbox.environment(),
+        "DATA_DIR": str(tmp_path),
+        "COLUMNS": "100",
+    }
 
 
 def read(environment: dict[str, str], *arguments: str) -> Done:
     return run(environment, "read", *arguments)
 
 
-def test_a_part_of_a_page_says_how_to_read_on(environment: dict[str, str], sandbox: Sandbox) -> None:
+def test_a_part_of_a_page_says_how_to_read_on(
+    environment: dict[str, str], sandbox: Sandbox
+) -> None:
     done = read(environment, f"{sandbox.url}/pages/tides-explained", "--max-chars", "400")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# Why there are two tides a day")
@@ -46,15 +54,28 @@ def test_several_pages_come_in_one_call(environment: dict[str, str], sandbox: Sa
     assert read(environment, good, gone, "--query", "tides").returncode == 2
 
 
-def test_queries_show_their_passages_with_scores(environment: dict[str, str], sandbox: Sandbox) -> None:
+def test_queries_show_their_passages_with_scores(
+    environment: dict[str, str], sandbox: Sandbox
+) -> None:
     url = f"{sandbox.url}/pages/tides-explained"
-    done = read(environment, url, "--query", "What are spring tides?", "--query", "penicillin", "--max-results", "1")
+    done = read(
+        environment,
+        url,
+        "--query",
+        "What are spring tides?",
+        "--query",
+        "penicillin",
+        "--max-results",
+        "1",
+    )
     assert done.returncode == 0, done.stderr
     assert "Spring tides and neap tides" in done.stdout
     assert "Nothing on this page seems to answer query 2" in done.stdout
 
 
-def test_json_is_the_result_of_the_tool_without_marks(environment: dict[str, str], sandbox: Sandbox) -> None:
+def test_json_is_the_result_of_the_tool_without_marks(
+    environment: dict[str, str], sandbox: Sandbox
+) -> None:
     url = f"{sandbox.url}/pages/tides-explained"
     content = json.loads(read(environment, url, "--json").stdout)
     assert content["page_content"].startswith("# Why there are two tides a day")
@@ -64,7 +85,9 @@ def test_json_is_the_result_of_the_tool_without_marks(environment: dict[str, str
     assert found["metadata"]["totalChars"] == content["totalChars"]
 
 
-def test_what_cannot_be_read_is_one_line_and_exit_code_1(environment: dict[str, str], sandbox: Sandbox) -> None:
+def test_what_cannot_be_read_is_one_line_and_exit_code_1(
+    environment: dict[str, str], sandbox: Sandbox
+) -> None:
     done = read(environment, f"{sandbox.url}/pages/special/not-found")
     assert done.returncode == 1
     assert done.stderr.startswith("FETCH: ")

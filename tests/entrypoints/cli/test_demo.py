@@ -28,7 +28,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def in_sandbox(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
     """A command with the settings of a sandbox of its own."""
     program = [sys.executable, "-m", "websearch_gateway", "sandbox", "--", *command]
-    return subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 @pytest.fixture
@@ -61,9 +63,22 @@ def test_no_upstream_key_state_or_index_of_the_caller_reaches_a_command_in_the_s
 ) -> None:
     file = tmp_path / "config.toml"
     file.write_text('llm_base_url = "http://model.example/v1"\n')
-    outside = ["STATE_URL", "DOCS_URL", "EMBEDDING_SERVER_URL", "RERANKER_URL", "LLM_BASE_URL", "llm_api_key"]
+    outside = [
+        "STATE_URL",
+        "DOCS_URL",
+        "EMBEDDING_SERVER_URL",
+        "RERANKER_URL",
+        "LLM_BASE_URL",
+        "llm_api_key",
+    ]
     outside += ["ANSWER_ENGINES", "SEARCH_PROVIDERS", "GITHUB_TOKEN"]
-    kept = {"PORT": "1", "LOG_LEVEL": "ERROR", "AUTH_JWKS_URL": "x", "PUBLIC_URL": "x", "MY_URL": "x"}
+    kept = {
+        "PORT": "1",
+        "LOG_LEVEL": "ERROR",
+        "AUTH_JWKS_URL": "x",
+        "PUBLIC_URL": "x",
+        "MY_URL": "x",
+    }
     theirs = {**dict.fromkeys(outside, "x"), **kept, "WEBSEARCH_GATEWAY_CONFIG": str(file)}
     _, said = shell({**environment, **theirs}, 'env; wc -c < "$WEBSEARCH_GATEWAY_CONFIG"')
     inside = dict(line.split("=", 1) for line in said.splitlines() if re.match(r"\w+=", line))
@@ -73,7 +88,9 @@ def test_no_upstream_key_state_or_index_of_the_caller_reaches_a_command_in_the_s
     assert said.splitlines()[-1].strip() == "0"
 
 
-@pytest.mark.parametrize(("script", "code"), [("true", 0), ("kill -KILL $$", 137), ("exec nothing-like-this", 127)])
+@pytest.mark.parametrize(
+    ("script", "code"), [("true", 0), ("kill -KILL $$", 137), ("exec nothing-like-this", 127)]
+)
 def test_the_exit_code_of_a_command_in_the_sandbox_is_passed_on(
     environment: dict[str, str], shell: Shell, script: str, code: int
 ) -> None:
@@ -86,7 +103,9 @@ def test_a_command_that_does_not_exist_is_told(environment: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_signals_reach_a_command_in_the_sandbox(environment: dict[str, str], sent: signal.Signals) -> None:
+def test_signals_reach_a_command_in_the_sandbox(
+    environment: dict[str, str], sent: signal.Signals
+) -> None:
     script = f"import signal, sys; signal.signal({sent:d}, lambda *_: sys.exit(9)); print('ready', flush=True); "
     with in_sandbox(environment, sys.executable, "-c", script + "signal.pause()") as running:
         assert running.stdout is not None
@@ -117,7 +136,18 @@ print(signal.sigwait(wanted).name)
 def test_ctrl_c_at_a_terminal_is_left_to_the_terminal(environment: dict[str, str]) -> None:
     """It sends Ctrl-C to the command as well."""
     master, terminal = pty.openpty()
-    program = [sys.executable, "-c", IN_FRONT, "-m", "websearch_gateway", "sandbox", "--", sys.executable, "-c", APART]
+    program = [
+        sys.executable,
+        "-c",
+        IN_FRONT,
+        "-m",
+        "websearch_gateway",
+        "sandbox",
+        "--",
+        sys.executable,
+        "-c",
+        APART,
+    ]
     with subprocess.Popen(program, env=environment, stdin=terminal, stdout=terminal) as running:
         os.close(terminal)
         with open(master, "r+b", buffering=0) as person:

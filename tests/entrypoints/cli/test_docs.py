@@ -38,7 +38,13 @@ def test_where_nothing_is_indexed_every_command_says_so(data: Path) -> None:
         assert "No site is indexed" in said(*command)
     assert "No site is indexed" in said("update", "--all")
     assert "No site is due." in said("update", "--stale", "7d")
-    for wrong in ((), ("x", "--all"), ("--all", "--stale", "7d"), ("--stale", "7"), ("--stale", "")):
+    for wrong in (
+        (),
+        ("x", "--all"),
+        ("--all", "--stale", "7d"),
+        ("--stale", "7"),
+        ("--stale", ""),
+    ):
         assert CliRunner().invoke(docs, ["update", *wrong]).exit_code == 2
 
 
@@ -57,7 +63,9 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         await asyncio.Event().wait()
 
     monkeypatch.setattr("websearch_gateway.entrypoints.cli.render.watched", crawl)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores the signal
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a background job ignores the signal
     yield
     signal.signal(signal.SIGINT, before)
 
@@ -82,7 +90,9 @@ def test_an_interrupted_update_of_stale_sites_resumes_only_those(
     assert "websearch-gateway docs update --stale 0m\n" in result.stderr
 
 
-def test_an_update_of_several_sites_names_those_that_were_not_crawled(data: Path, tmp_path: Path) -> None:
+def test_an_update_of_several_sites_names_those_that_were_not_crawled(
+    data: Path, tmp_path: Path
+) -> None:
     add(tmp_path / "one", "# One\n\nThe zebra eats grass.")
     add(tmp_path / "two", "# Two\n\nThe walrus sings.")
 

@@ -33,22 +33,36 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
     assert (stats["exactHits"], stats["semanticHits"], stats["misses"]) == (2, 1, 2)
     assert stats["hitRate"] == pytest.approx(3 / 5, abs=1e-4)
     pages = stats["entriesByKind"].pop("pages")
-    assert stats["entriesByKind"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "judgements": 0}
+    assert stats["entriesByKind"] == {
+        "answers": 1,
+        "questions": 2,
+        "web": 1,
+        "raw": 0,
+        "judgements": 0,
+    }
     assert 1 <= pages <= 3
     assert stats["bytes"] == sum(stats["bytesByKind"].values()) > 0
     assert stats["inMemory"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "pages": 0}
     assert 0 <= stats["newestSeconds"] <= stats["oldestSeconds"] < 60
     assert "warnings" not in stats
     assert price > 0
-    assert stats["savedTodayUsd"] == today["savedUsd"] == pytest.approx(2 * price + found["costUsd"], abs=1e-5)
+    assert (
+        stats["savedTodayUsd"]
+        == today["savedUsd"]
+        == pytest.approx(2 * price + found["costUsd"], abs=1e-5)
+    )
 
 
-async def test_what_one_process_clears_another_asks_anew(connect: Connect, launch: Connect, sandbox: Sandbox) -> None:
+async def test_what_one_process_clears_another_asks_anew(
+    connect: Connect, launch: Connect, sandbox: Sandbox
+) -> None:
     async with launch(**SETTINGS) as one, connect(**SETTINGS) as other:
         annotations = {tool.name: tool.annotations for tool in (await one.list_tools()).tools}
         await one.call_tool("search_web", ASKED)
         assert structured(await other.call_tool("search_web", ASKED))["cache"] == "exact"
-        cleared = structured(await one.call_tool("cache_clear", {"query": "How TALL is the Eiffel Tower"}))
+        cleared = structured(
+            await one.call_tool("cache_clear", {"query": "How TALL is the Eiffel Tower"})
+        )
         refused = await one.call_tool("cache_clear", {"olderThanHours": 0})
         wrong = await one.call_tool("cache_clear", {"olderThanHours": "soon"})
         assert structured(await one.call_tool("search_web", AGAIN))["cache"] == "miss"
@@ -58,7 +72,14 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, launc
     assert annotations["cache_clear"].destructive_hint
     assert cleared["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
     assert {structured(result)["error"]["code"] for result in (refused, wrong)} == {"VALIDATION"}
-    assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0, "pages": 0, "judgements": 0}
+    assert empty["removedByKind"] == {
+        "answers": 1,
+        "questions": 1,
+        "web": 0,
+        "raw": 0,
+        "pages": 0,
+        "judgements": 0,
+    }
     assert again["removed"] == 0
     assert sandbox.calls("openai") == 2
 
@@ -74,9 +95,19 @@ async def test_the_command_clears_beneath_a_running_server(
 ) -> None:
     async with launch(**SETTINGS) as client:
         await client.call_tool("search_web", ASKED)
-        done = await asyncio.to_thread(start, environment, "cache", "clear", "--query", ASKED["query"], "--json")
-        assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
-        assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
+        done = await asyncio.to_thread(
+            start, environment, "cache", "clear", "--query", ASKED["query"], "--json"
+        )
+        assert json.loads(done.stdout)["removedByKind"] == {
+            "answers": 1,
+            "questions": 1,
+            "web": 0,
+            "raw": 0,
+        }
+        assert structured(await client.call_tool("search_web", AGAIN))["cache"] in (
+            "miss",
+            "semantic",
+        )
     async with connect(**SETTINGS) as restarted:
         assert structured(await restarted.call_tool("search_web", ASKED))["cache"] != "exact"
 

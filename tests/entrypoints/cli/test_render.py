@@ -19,7 +19,9 @@ LATER = DayStats(
     calls=123_456,
     latency_ms=LATENCY,
 )
-EARLIER = DayStats(day="2026-11-18", usd=0.1, by_provider={"openai": 0.1}, calls=1, latency_ms=LATENCY)
+EARLIER = DayStats(
+    day="2026-11-18", usd=0.1, by_provider={"openai": 0.1}, calls=1, latency_ms=LATENCY
+)
 
 
 def drawn(show: object, *arguments: object) -> str:
@@ -29,7 +31,9 @@ def drawn(show: object, *arguments: object) -> str:
 
 
 def test_large_figures_fit() -> None:
-    shown = drawn(show_stats, ServerStats(days=(LATER, EARLIER), daily_budget_usd=5000, left_today_usd=3765.5))
+    shown = drawn(
+        show_stats, ServerStats(days=(LATER, EARLIER), daily_budget_usd=5000, left_today_usd=3765.5)
+    )
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
     assert "$1,234 of $5,000, $3,766 left" in shown

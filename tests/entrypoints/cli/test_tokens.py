@@ -21,8 +21,19 @@ def listed(environment: dict[str, str]) -> dict[str, dict[str, object]]:
     return {token["name"]: token for token in tokens}
 
 
-def test_a_token_is_shown_once_and_listed_with_its_limits(environment: dict[str, str], tmp_path: Path) -> None:
-    options = ("--scope", "search ops", "--rate-limit", "100/10Minutes", "--daily-budget", "2", "--expires", "90d")
+def test_a_token_is_shown_once_and_listed_with_its_limits(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    options = (
+        "--scope",
+        "search ops",
+        "--rate-limit",
+        "100/10Minutes",
+        "--daily-budget",
+        "2",
+        "--expires",
+        "90d",
+    )
     made = run({**environment, "AUTH_MODE": "token"}, "token", "create", "ann", *options)
     assert made.returncode == 0
     secret = made.stdout.strip()
@@ -34,8 +45,15 @@ def test_a_token_is_shown_once_and_listed_with_its_limits(environment: dict[str,
         assert told in shown
     assert secret not in shown
     (ann,) = listed(environment).values()
-    assert (ann["dailyBudgetUsd"], ann["callsToday"], ann["lastUsedAt"], ann["hasExpired"]) == (2.0, 0, None, False)
-    assert all(secret.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert (ann["dailyBudgetUsd"], ann["callsToday"], ann["lastUsedAt"], ann["hasExpired"]) == (
+        2.0,
+        0,
+        None,
+        False,
+    )
+    assert all(
+        secret.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
+    )
 
 
 def test_a_server_that_would_not_accept_it_is_named(environment: dict[str, str]) -> None:
@@ -44,9 +62,15 @@ def test_a_server_that_would_not_accept_it_is_named(environment: dict[str, str])
 
 def test_rotating_makes_a_second_token_and_revoking_ends_both(environment: dict[str, str]) -> None:
     first = json.loads(run(environment, "token", "create", "ann", "--json").stdout)
-    second = json.loads(run(environment, "token", "rotate", "ann", "--overlap", "1h", "--json").stdout)
+    second = json.loads(
+        run(environment, "token", "rotate", "ann", "--overlap", "1h", "--json").stdout
+    )
     assert first["token"] != second["token"]
-    assert (first["name"], first["scopes"], second["expiresAt"]) == ("ann", ["read", "search"], None)
+    assert (first["name"], first["scopes"], second["expiresAt"]) == (
+        "ann",
+        ["read", "search"],
+        None,
+    )
     assert run(environment, "token", "revoke", "ann").stdout == "Revoked ann (2 tokens).\n"
     assert listed(environment) == {}
     assert "token create NAME" in run(environment, "token", "list").stdout
@@ -65,10 +89,14 @@ def test_what_cannot_be_done_is_one_line(environment: dict[str, str]) -> None:
     assert "no token 'bob'" in refused(run(environment, "token", "revoke", "bob"))
     assert "no token 'bob'" in refused(run(environment, "token", "rotate", "bob"))
     for command in ("create", "rotate", "revoke"):
-        assert "memory://" in refused(run({**environment, "STATE_URL": "memory://"}, "token", command, "ann"))
+        assert "memory://" in refused(
+            run({**environment, "STATE_URL": "memory://"}, "token", command, "ann")
+        )
 
 
-def test_a_token_that_no_file_can_keep_is_not_shown(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_token_that_no_file_can_keep_is_not_shown(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
     unusable = {**environment, "DATA_DIR": str(tmp_path / "file")}
     assert "wsg_" not in refused(run(unusable, "token", "create", "ann"))
@@ -76,10 +104,17 @@ def test_a_token_that_no_file_can_keep_is_not_shown(environment: dict[str, str],
 
 @pytest.mark.parametrize(
     "option",
-    [("--rate-limit", "many"), ("--daily-budget", "-1"), ("--daily-budget", "nan"), ("--expires", "soon")],
+    [
+        ("--rate-limit", "many"),
+        ("--daily-budget", "-1"),
+        ("--daily-budget", "nan"),
+        ("--expires", "soon"),
+    ],
     ids=" ".join,
 )
-def test_a_wrong_option_is_wrong_usage(environment: dict[str, str], option: tuple[str, str]) -> None:
+def test_a_wrong_option_is_wrong_usage(
+    environment: dict[str, str], option: tuple[str, str]
+) -> None:
     done = run(environment, "token", "create", "ann", *option)
     assert done.returncode == 2
     assert option[0] in done.stderr

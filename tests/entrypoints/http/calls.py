@@ -19,11 +19,19 @@ VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
 def bearer(user: str = "alice", scope: str = "search read", **claims: Any) -> dict[str, str]:
     """The header of a user with a good token, as mode `secret` wants it."""
     now = int(time.time())
-    held = {"iss": "websearch-gateway", "aud": "websearch-gateway", "sub": user, "scope": scope, "exp": now + 600}
+    held = {
+        "iss": "websearch-gateway",
+        "aud": "websearch-gateway",
+        "sub": user,
+        "scope": scope,
+        "exp": now + 600,
+    }
     return {"Authorization": f"Bearer {jwt.encode({**held, **claims}, SECRET, 'HS256')}"}
 
 
-def call(method: str, params: dict[str, Any] | None = None, version: str = "2025-11-25") -> dict[str, Any]:
+def call(
+    method: str, params: dict[str, Any] | None = None, version: str = "2025-11-25"
+) -> dict[str, Any]:
     """The keyword arguments of a POST that makes one JSON-RPC call in any protocol version."""
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
     held = dict(params or {})
@@ -35,7 +43,10 @@ def call(method: str, params: dict[str, Any] | None = None, version: str = "2025
         headers["Mcp-Method"] = method
         if "name" in held:
             headers["Mcp-Name"] = held["name"]
-    return {"headers": headers, "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": held}}
+    return {
+        "headers": headers,
+        "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": held},
+    }
 
 
 def search(query: str = QUESTION, version: str = "2025-11-25") -> dict[str, Any]:
@@ -56,7 +67,12 @@ async def raw(client: httpx2.AsyncClient, request: bytes) -> bytes:
         await writer.drain()
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         length = next(
-            (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+            (
+                int(line[15:])
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length:")
+            ),
+            0,
         )
         return head + await asyncio.wait_for(reader.readexactly(length), PATIENCE)
     finally:

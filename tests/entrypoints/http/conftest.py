@@ -44,9 +44,13 @@ def address(http: httpx2.AsyncClient) -> str:
 
 
 @asynccontextmanager
-async def served(app: Starlette, connections: Connections | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(
+    app: Starlette, connections: Connections | None = None
+) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve any app as the gateway is served; gives a client whose base URL is the server's."""
-    server = QuietServer(uvicorn_config(app, Connections() if connections is None else connections, 30))
+    server = QuietServer(
+        uvicorn_config(app, Connections() if connections is None else connections, 30)
+    )
     with listening("127.0.0.1", 0) as listener:
         serving = asyncio.create_task(server.serve([listener]))
         port = listener.getsockname()[1]
@@ -71,8 +75,12 @@ def door(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Door:
     def start(
         connections: Connections | None = None, **settings: Any
     ) -> AbstractAsyncContextManager[httpx2.AsyncClient]:
-        outside = {name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()}
-        app = create_app(Settings(**{"state_url": "memory://", "rate_limit": "none", **outside, **settings}))
+        outside = {
+            name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()
+        }
+        app = create_app(
+            Settings(**{"state_url": "memory://", "rate_limit": "none", **outside, **settings})
+        )
         return served(app, connections)
 
     return start

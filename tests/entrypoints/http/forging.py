@@ -27,7 +27,14 @@ def compact(header: bytes, claims: bytes) -> str:
 def good_claims(**changed: Any) -> dict[str, Any]:
     """Those of a good token, with what differs; None leaves a name out."""
     now = int(time.time())
-    claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "alice", "iat": now, "exp": now + 600, "scope": "search read"}
+    claims = {
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": "alice",
+        "iat": now,
+        "exp": now + 600,
+        "scope": "search read",
+    }
     return {name: value for name, value in {**claims, **changed}.items() if value is not None}
 
 
@@ -39,7 +46,10 @@ def token(header: dict[str, Any] | None = None, **changed: Any) -> str:
 
 def with_claims(text: str) -> str:
     """A well-signed token whose claims are the good ones with `text` written into their JSON."""
-    return compact(b'{"alg":"HS256"}', json.dumps(good_claims()).encode().rstrip(b"}") + b"," + text.encode() + b"}")
+    return compact(
+        b'{"alg":"HS256"}',
+        json.dumps(good_claims()).encode().rstrip(b"}") + b"," + text.encode() + b"}",
+    )
 
 
 def hostile_tokens() -> dict[str, str]:
@@ -63,7 +73,8 @@ def hostile_tokens() -> dict[str, str]:
         "white space": f"{head}.{body}. {signature}",
         "line break": f"{good}\n",
         "junk letters": f"{good}!!",
-        "letters of another base64": token(sub="~~~???>>>").replace("_", "/").replace("-", "+") + "+",
+        "letters of another base64": token(sub="~~~???>>>").replace("_", "/").replace("-", "+")
+        + "+",
         "non-canonical last letter": f"{head}.{body}.{signature[:-1]}{chr(ord(signature[-1]) + 1)}",
         "four parts": f"{good}.{signature}",
         "two parts": f"{head}.{body}",
@@ -82,15 +93,21 @@ def hostile_tokens() -> dict[str, str]:
         "kid path": token({"kid": "../../dev/null"}),
         "kid SQL": token({"kid": "' OR '1'='1"}),
         "kid object": token({"kid": {"a": 1}}),
-        "kid half a character": compact(b'{"alg":"HS256","kid":"\\ud800"}', json.dumps(good_claims()).encode()),
+        "kid half a character": compact(
+            b'{"alg":"HS256","kid":"\\ud800"}', json.dumps(good_claims()).encode()
+        ),
         "type of an ID token": token({"typ": "id_token"}),
         "type number": token({"typ": 1}),
-        "header twice alg": compact(b'{"alg":"none","alg":"HS256"}', json.dumps(good_claims()).encode()),
+        "header twice alg": compact(
+            b'{"alg":"none","alg":"HS256"}', json.dumps(good_claims()).encode()
+        ),
         "header deep": compact(b'{"alg":"HS256","x":' + b"[" * 2_500 + b"]" * 2_500 + b"}", b"{}"),
         "header huge number": compact(b'{"alg":"HS256","x":' + b"9" * 5_000 + b"}", b"{}"),
         "header not UTF-8": compact(b'{"alg":"HS256","x":"\xff"}', b"{}"),
         "claims list": compact(b'{"alg":"HS256"}', b"[]"),
-        "claims BOM": compact(b'{"alg":"HS256"}', b"\xef\xbb\xbf" + json.dumps(good_claims()).encode()),
+        "claims BOM": compact(
+            b'{"alg":"HS256"}', b"\xef\xbb\xbf" + json.dumps(good_claims()).encode()
+        ),
         "claims UTF-16": compact(b'{"alg":"HS256"}', json.dumps(good_claims()).encode("utf-16")),
         "claims deep": with_claims('"x":' + "[" * 2_500 + "]" * 2_500),
         "claims huge number": with_claims('"x":' + "9" * 5_000),
@@ -107,7 +124,9 @@ def hostile_tokens() -> dict[str, str]:
         "iss of another": token(iss=ISSUER + ".evil.example"),
         "iss list": token(iss=[ISSUER]),
         "exp missing": token(exp=None),
-        "exp null": compact(b'{"alg":"HS256"}', json.dumps({**good_claims(), "exp": None}).encode()),
+        "exp null": compact(
+            b'{"alg":"HS256"}', json.dumps({**good_claims(), "exp": None}).encode()
+        ),
         "exp past": token(exp=now - 1),
         "exp now": token(exp=now),
         "exp text": token(exp=str(now + 600)),

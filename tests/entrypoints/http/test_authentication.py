@@ -62,13 +62,22 @@ async def test_what_a_client_needs_before_it_has_a_token_is_open(door: Door) -> 
 
 async def test_every_hostile_token_gets_401_and_the_way_to_a_good_one(door: Door) -> None:
     """RFC 9728 section 5.1."""
-    settings = {"auth_mode": "secret", "auth_secret": FORGING_SECRET, "auth_issuer": ISSUER, "auth_audience": AUDIENCE}
+    settings = {
+        "auth_mode": "secret",
+        "auth_secret": FORGING_SECRET,
+        "auth_issuer": ISSUER,
+        "auth_audience": AUDIENCE,
+    }
     async with door(**settings) as http:
         host = f"127.0.0.1:{http.base_url.port}".encode()
         for name, token in {**hostile_tokens(), "good": forged()}.items():
             if "\n" in token:
                 continue  # would be another header
-            head = b"POST /mcp HTTP/1.1\r\nHost: " + host + b"\r\nContent-Length: 0\r\nAuthorization: Bearer "
+            head = (
+                b"POST /mcp HTTP/1.1\r\nHost: "
+                + host
+                + b"\r\nContent-Length: 0\r\nAuthorization: Bearer "
+            )
             reply = await raw(http, head + token.encode() + b"\r\n\r\n")
             status = reply.split(b" ")[1]
             if name == "good":
@@ -81,7 +90,15 @@ async def test_every_hostile_token_gets_401_and_the_way_to_a_good_one(door: Door
 
 async def test_other_credentials_get_401(door: Door) -> None:
     async with door(**AUTH) as http:
-        for value in ("", "Bearer", "Basic YTpi", "Token x", "Bearer a b", "Bearer,x", "x" * 20_000):
+        for value in (
+            "",
+            "Bearer",
+            "Basic YTpi",
+            "Token x",
+            "Bearer a b",
+            "Bearer,x",
+            "x" * 20_000,
+        ):
             reply = await post(http, call("tools/list"), Authorization=value)
             assert reply.status_code == 401
 
@@ -99,16 +116,34 @@ async def test_two_tokens_or_one_in_the_url_get_401(door: Door) -> None:
     async with door(**AUTH) as http:
         both = [*made["headers"].items(), *good.items(), *good.items()]
         twice = await http.post("/mcp", headers=both, json=made["json"])
-        alone = await http.post(f"/mcp?access_token={token}", headers=made["headers"], json=made["json"])
-        also = await http.post(f"/mcp?Access_Token={token}", headers={**made["headers"], **good}, json=made["json"])
-        escaped = await http.post("/mcp?access%5Ftoken=x", headers={**made["headers"], **good}, json=made["json"])
+        alone = await http.post(
+            f"/mcp?access_token={token}", headers=made["headers"], json=made["json"]
+        )
+        also = await http.post(
+            f"/mcp?Access_Token={token}", headers={**made["headers"], **good}, json=made["json"]
+        )
+        escaped = await http.post(
+            "/mcp?access%5Ftoken=x", headers={**made["headers"], **good}, json=made["json"]
+        )
     assert [reply.status_code for reply in (twice, alone, also, escaped)] == [401] * 4
 
 
 async def test_a_token_in_the_url_gets_401_on_every_path_and_beside_a_good_one(door: Door) -> None:
     token = bearer()["Authorization"].partition(" ")[2]
-    paths = [*BY_PATH, "/mcp", "/v1/search", "/v1/tools/get_content", "/metrics", "/nope", *OPEN_PATHS]
-    urls = [f"{path}?{query}" for path in paths for query in (f"api_key={token}", "Tavily-API-Key=tvly-1", f"q={KEY}")]
+    paths = [
+        *BY_PATH,
+        "/mcp",
+        "/v1/search",
+        "/v1/tools/get_content",
+        "/metrics",
+        "/nope",
+        *OPEN_PATHS,
+    ]
+    urls = [
+        f"{path}?{query}"
+        for path in paths
+        for query in (f"api_key={token}", "Tavily-API-Key=tvly-1", f"q={KEY}")
+    ]
     urls += [f"/{KEY}", f"/v1/search/{token}", f"/mcp?{'a=1&' * 200}"]
     async with door(**AUTH) as http:
         for url in urls:
@@ -122,7 +157,10 @@ async def test_a_token_in_the_url_gets_401_on_every_path_and_beside_a_good_one(d
 async def test_what_a_search_asks_for_is_no_token(door: Door) -> None:
     asked = "what is api_key=1&token=x or eyJhbGciOiJIUzI1NiJ9, wsg_ and a wsg_short?"
     async with door(**AUTH) as http:
-        for params in ({"q": asked, "format": "json"}, {"q": "x", "keys": "1", "tokens": "2", "author": "me"}):
+        for params in (
+            {"q": asked, "format": "json"},
+            {"q": "x", "keys": "1", "tokens": "2", "author": "me"},
+        ):
             assert (await http.get("/search", params=params, headers=bearer())).status_code != 401
 
 
@@ -159,7 +197,12 @@ async def test_a_token_anywhere_else_is_not_looked_at(door: Door) -> None:
     good = bearer()["Authorization"]
     token = good.removeprefix("Bearer ")
     async with door(**AUTH) as http:
-        for name in ("Cookie", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Access-Token"):
+        for name in (
+            "Cookie",
+            "X-Authorization",
+            "Proxy-Authorization",
+            "X-Forwarded-Access-Token",
+        ):
             for value in (good, f"access_token={token}"):
                 assert (await post(http, call("tools/list"), **{name: value})).status_code == 401
         form = await http.post("/v1/search", data={"access_token": token, "query": QUESTION})
@@ -175,31 +218,57 @@ async def test_the_metadata_says_which_tokens_are_wanted(door: Door) -> None:
     }
     async with door(**settings) as http:
         replies = [
-            (await http.get(f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"})).json()
+            (
+                await http.get(
+                    f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"}
+                )
+            ).json()
             for end in ("", "/mcp")
         ]
     assert replies[0] == replies[1]
     assert replies[0]["resource"] == "https://gw.example/mcp"
     assert replies[0]["authorization_servers"] == ["https://securetoken.google.com/demo-x"]
     assert replies[0]["bearer_methods_supported"] == ["header"]
-    assert set(replies[0]["scopes_supported"]) == {"search", "read", "docs", "cache", "ops", "admin"}
+    assert set(replies[0]["scopes_supported"]) == {
+        "search",
+        "read",
+        "docs",
+        "cache",
+        "ops",
+        "admin",
+    }
 
 
-async def test_the_metadata_stands_at_the_address_that_clients_derive_from_a_public_url_with_a_path(door: Door) -> None:
+async def test_the_metadata_stands_at_the_address_that_clients_derive_from_a_public_url_with_a_path(
+    door: Door,
+) -> None:
     """RFC 9728 section 3.1: the well-known path comes between host and path."""
-    settings = {"auth_mode": "secret", "auth_secret": SECRET, "public_url": "https://gw.example/tools/ws"}
+    settings = {
+        "auth_mode": "secret",
+        "auth_secret": SECRET,
+        "public_url": "https://gw.example/tools/ws",
+    }
     async with door(**settings) as http:
         for end in ("", "/mcp", "/mcp/", "/tools/ws", "/tools/ws/mcp"):
-            reply = await http.get(f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"})
+            reply = await http.get(
+                f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"}
+            )
             assert reply.json()["resource"] == "https://gw.example/tools/ws/mcp", end
-        other = await http.get("/.well-known/oauth-protected-resource/other/mcp", headers={"Host": "gw.example"})
+        other = await http.get(
+            "/.well-known/oauth-protected-resource/other/mcp", headers={"Host": "gw.example"}
+        )
     assert other.status_code in (401, 404)
 
 
 async def test_a_token_without_scopes_gets_those_of_the_operator(door: Door) -> None:
     def token(**claims: Any) -> dict[str, str]:
         now = time.time()
-        held = {"iss": "websearch-gateway", "aud": "websearch-gateway", "sub": "alice", "exp": now + 600.5}
+        held = {
+            "iss": "websearch-gateway",
+            "aud": "websearch-gateway",
+            "sub": "alice",
+            "exp": now + 600.5,
+        }
         return {"Authorization": f"Bearer {jwt.encode({**held, **claims}, SECRET, 'HS256')}"}
 
     async def tools(headers: dict[str, str], **settings: Any) -> list[str]:
@@ -215,12 +284,19 @@ async def test_a_token_without_scopes_gets_those_of_the_operator(door: Door) -> 
         for reply in (
             await post(http, call("tools/list"), **token()),
             await http.post("/v1/search", json={"query": QUESTION}, headers=token()),
-            await http.post("/search", json={"query": QUESTION, "api_key": token()["Authorization"].split()[1]}),
+            await http.post(
+                "/search", json={"query": QUESTION, "api_key": token()["Authorization"].split()[1]}
+            ),
         ):
             assert reply.status_code == 403
             assert "AUTH_DEFAULT_SCOPES" in reply.text
-            assert 'error="insufficient_scope", scope="search read"' in reply.headers["www-authenticate"]
-    with pytest.raises(SearchNotConfiguredError, match="AUTH_DEFAULT_SCOPES: there is no scope write"):
+            assert (
+                'error="insufficient_scope", scope="search read"'
+                in reply.headers["www-authenticate"]
+            )
+    with pytest.raises(
+        SearchNotConfiguredError, match="AUTH_DEFAULT_SCOPES: there is no scope write"
+    ):
         async with door(auth_mode="secret", auth_secret=SECRET, auth_default_scopes="read write"):
             pass
 
@@ -232,14 +308,20 @@ async def test_without_authentication_there_is_no_metadata(door: Door) -> None:
 
 async def test_only_the_tools_of_ones_scopes_are_listed(door: Door) -> None:
     async with door(**AUTH, toolsets=(*TOOLSETS, *APART)) as http:
-        for version, scope in itertools.product(VERSIONS, ("search", "read", "search read ops", "admin", "")):
-            listing = (await post(http, call("tools/list", version=version), **bearer(scope=scope))).json()
+        for version, scope in itertools.product(
+            VERSIONS, ("search", "read", "search read ops", "admin", "")
+        ):
+            listing = (
+                await post(http, call("tools/list", version=version), **bearer(scope=scope))
+            ).json()
             names = [tool["name"] for tool in listing["result"]["tools"]]
             assert names == [tool.name for tool in TOOLS if tool.needed_scope in scope.split()]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_tool_outside_ones_scopes_is_refused(door: Door, sandbox: Sandbox, version: str) -> None:
+async def test_a_tool_outside_ones_scopes_is_refused(
+    door: Door, sandbox: Sandbox, version: str
+) -> None:
     async with door(**AUTH) as http:
         reply = await post(http, search(version=version), **bearer(scope="read"))
         rest = await http.post("/v1/search", json={"query": QUESTION}, headers=bearer(scope="read"))
@@ -252,23 +334,43 @@ async def test_a_tool_outside_ones_scopes_is_refused(door: Door, sandbox: Sandbo
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_another_name_for_a_tool_opens_nothing(door: Door, sandbox: Sandbox, version: str) -> None:
-    wanted = {"web.search": ("read", {"query": QUESTION}), "web.readFromPage": ("search", {"url": "x", "query": "y"})}
+async def test_another_name_for_a_tool_opens_nothing(
+    door: Door, sandbox: Sandbox, version: str
+) -> None:
+    wanted = {
+        "web.search": ("read", {"query": QUESTION}),
+        "web.readFromPage": ("search", {"url": "x", "query": "y"}),
+    }
     assert set(wanted) == {name for tool in TOOLS for name in tool.aliases}
     async with door(**AUTH) as http:
         for name, (scope, arguments) in wanted.items():
             made = call("tools/call", {"name": name, "arguments": arguments}, version)
             reply = await post(http, made, **bearer(scope=scope))
-            assert reply.json()["result"]["structuredContent"]["error"]["details"]["reason"] == "insufficient_scope"
+            assert (
+                reply.json()["result"]["structuredContent"]["error"]["details"]["reason"]
+                == "insufficient_scope"
+            )
     assert sandbox.calls("") == 0
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_limits_are_those_of_the_verified_user_whatever_headers_say(door: Door, version: str) -> None:
-    claims = {"X-User": "bob", "X-Forwarded-User": "bob", "X-Forwarded-For": "10.0.0.1", "Mcp-Session-Id": "bob"}
+async def test_limits_are_those_of_the_verified_user_whatever_headers_say(
+    door: Door, version: str
+) -> None:
+    claims = {
+        "X-User": "bob",
+        "X-Forwarded-User": "bob",
+        "X-Forwarded-For": "10.0.0.1",
+        "Mcp-Session-Id": "bob",
+    }
     async with door(**AUTH, rate_limit="2/minute") as http:
-        asked = [(f"What is a tide? Call {number}.", f"What is a comet? Call {number}.") for number in range(3)]
-        alice = [await post(http, search(one, version), **bearer("alice"), **claims) for one, _ in asked]
+        asked = [
+            (f"What is a tide? Call {number}.", f"What is a comet? Call {number}.")
+            for number in range(3)
+        ]
+        alice = [
+            await post(http, search(one, version), **bearer("alice"), **claims) for one, _ in asked
+        ]
         bob = [await post(http, search(one, version), **bearer("bob")) for _, one in asked]
     for replies in (alice, bob):
         errors = [reply.json()["result"]["structuredContent"].get("error") for reply in replies]
@@ -281,12 +383,18 @@ async def test_many_users_at_once_are_never_mixed_up(door: Door, version: str) -
     users = range(1, 9)
     async with door(**AUTH, rate_limit="5/minute") as http:
         calls = [
-            post(http, search(f"What is a tide? Call {call} of {user}.", version), **bearer(f"user-{user}"))
+            post(
+                http,
+                search(f"What is a tide? Call {call} of {user}.", version),
+                **bearer(f"user-{user}"),
+            )
             for call in range(6)
             for user in users
         ]
         replies = await asyncio.gather(*calls)
-    refused = [reply.json()["result"]["structuredContent"].get("error") is not None for reply in replies]
+    refused = [
+        reply.json()["result"]["structuredContent"].get("error") is not None for reply in replies
+    ]
     assert [sum(refused[user - 1 :: len(users)]) for user in users] == [1] * len(users)
 
 
@@ -319,7 +427,9 @@ async def test_keys_that_cannot_be_fetched_are_the_servers_trouble(door: Door) -
         "auth_audience": AUDIENCE,
     }
     async with door(**settings) as http:
-        reply = await post(http, call("tools/list"), Authorization=f"Bearer {forged({'alg': 'RS256'})}")
+        reply = await post(
+            http, call("tools/list"), Authorization=f"Bearer {forged({'alg': 'RS256'})}"
+        )
     assert reply.status_code == 503
     assert int(reply.headers["retry-after"]) > 0
 
@@ -370,7 +480,14 @@ def test_a_token_without_scopes_or_a_default_is_told_of_both() -> None:
 
 @pytest.mark.parametrize(
     "claims",
-    [{"scope": ["admin", 7]}, {"scope": {"admin": 1}}, {"scope": 7}, {"scp": [1]}, {"scp": None}, {"scope": None}],
+    [
+        {"scope": ["admin", 7]},
+        {"scope": {"admin": 1}},
+        {"scope": 7},
+        {"scp": [1]},
+        {"scp": None},
+        {"scope": None},
+    ],
 )
 def test_a_malformed_claim_grants_nothing(claims: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken, match="malformed"):
@@ -405,7 +522,16 @@ async def test_an_entry_without_scopes_may_search_and_read() -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    ["", " , ", "alice", "alice:abc", f":{digest('x')}", f"local:{digest('x')}", f"a:{digest('x')}:nope", "a:b:c:d"],
+    [
+        "",
+        " , ",
+        "alice",
+        "alice:abc",
+        f":{digest('x')}",
+        f"local:{digest('x')}",
+        f"a:{digest('x')}:nope",
+        "a:b:c:d",
+    ],
 )
 def test_a_malformed_entry_is_refused_without_quoting_it(entry: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="AUTH_TOKENS") as caught:
@@ -421,7 +547,9 @@ def test_a_name_or_a_digest_twice_is_refused(second: str) -> None:
         static_verifier(f"{ALICE_ENTRY},{second}")
 
 
-@pytest.mark.parametrize(("user", "scopes"), [("a:b", ["read"]), ("", ["read"]), ("alice", ["nope"])])
+@pytest.mark.parametrize(
+    ("user", "scopes"), [("a:b", ["read"]), ("", ["read"]), ("alice", ["nope"])]
+)
 def test_a_key_for_an_impossible_name_or_scope_is_not_made(user: str, scopes: list[str]) -> None:
     with pytest.raises(SearchValidationError):
         mint_static(user, scopes)
@@ -430,10 +558,14 @@ def test_a_key_for_an_impossible_name_or_scope_is_not_made(user: str, scopes: li
 async def test_a_key_is_taken_from_either_header(door: Door) -> None:
     async with door(**KEYS) as http:
         for headers in ({"Authorization": f"Bearer {ALICE}"}, {"X-API-Key": ALICE}):
-            assert (await http.post("/v1/search", json={"query": QUESTION}, headers=headers)).status_code == 200
+            assert (
+                await http.post("/v1/search", json={"query": QUESTION}, headers=headers)
+            ).status_code == 200
         both = {"Authorization": f"Bearer {ALICE}", "X-API-Key": BOB}
         for headers in ({}, {"X-API-Key": "wrong"}, both, {"X-API-Key": ""}):
-            assert (await http.post("/v1/search", json={"query": QUESTION}, headers=headers)).status_code == 401
+            assert (
+                await http.post("/v1/search", json={"query": QUESTION}, headers=headers)
+            ).status_code == 401
         assert (await http.get("/", headers={"X-API-Key": BOB})).status_code == 200
         assert (await http.get("/", headers={"X-API-Key": ALICE})).status_code == 403
 

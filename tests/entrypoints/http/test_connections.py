@@ -39,7 +39,9 @@ LOCKED = {"auth_mode": "secret", "auth_secret": SECRET}
 class Peer:
     """A client that sends and reads bytes as it likes."""
 
-    def __init__(self, http: httpx2.AsyncClient, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, http: httpx2.AsyncClient, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._port = http.base_url.port
         self._reader = reader
         self.writer = writer
@@ -51,13 +53,17 @@ class Peer:
     async def status(self) -> int:
         """The status of the next reply, whose body is read too."""
         head = (await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode()
-        length = next(line for line in head.splitlines() if line.lower().startswith("content-length:"))
+        length = next(
+            line for line in head.splitlines() if line.lower().startswith("content-length:")
+        )
         await self._reader.readexactly(int(length.partition(":")[2]))
         return int(head.split(" ")[1])
 
     async def ask(self, path: str, *headers: str) -> int:
         """The status of the reply to a GET."""
-        await self.send("\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1:PORT", *headers, "", ""]))
+        await self.send(
+            "\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1:PORT", *headers, "", ""])
+        )
         return await self.status()
 
     async def is_closed(self) -> bool:
@@ -80,7 +86,10 @@ class Peers:
         self.all: list[Peer] = []
 
     async def new(self, **options: Any) -> Peer:
-        peer = Peer(self._http, *await asyncio.open_connection("127.0.0.1", self._http.base_url.port, **options))
+        peer = Peer(
+            self._http,
+            *await asyncio.open_connection("127.0.0.1", self._http.base_url.port, **options),
+        )
         self.all.append(peer)
         return peer
 
@@ -99,7 +108,9 @@ def token() -> str:
     return f"Authorization: {bearer(scope='ops')['Authorization']}"
 
 
-async def test_the_stranger_who_came_first_makes_way_for_the_next_of_its_address(door: Door) -> None:
+async def test_the_stranger_who_came_first_makes_way_for_the_next_of_its_address(
+    door: Door,
+) -> None:
     connections = Connections(most=16)
     async with door(connections, **LOCKED) as http, peers_of(http) as peers:
         waiting = [await peers.new() for _ in range(10)]
@@ -122,7 +133,9 @@ async def test_a_reply_without_a_token_does_not_make_a_client_known(door: Door) 
         assert await early.is_closed()
 
 
-async def test_a_known_client_keeps_its_connection_and_its_address_counts_strangers_only(door: Door) -> None:
+async def test_a_known_client_keeps_its_connection_and_its_address_counts_strangers_only(
+    door: Door,
+) -> None:
     connections = Connections(most=16)
     async with door(connections, **LOCKED) as http, peers_of(http) as peers:
         known = [await peers.new() for _ in range(4)]
@@ -145,7 +158,9 @@ async def test_without_authentication_every_call_makes_its_client_known(door: Do
         assert await early.ask("/healthz") == 200
 
 
-async def test_the_known_client_idle_for_longest_makes_way_when_there_is_no_stranger(door: Door) -> None:
+async def test_the_known_client_idle_for_longest_makes_way_when_there_is_no_stranger(
+    door: Door,
+) -> None:
     connections = Connections(most=3)
     async with door(connections, **LOCKED) as http, peers_of(http) as peers:
         known = []
@@ -170,7 +185,10 @@ async def test_a_call_of_a_known_caller_is_never_interrupted() -> None:
         await released.wait()
         return Response("done")
 
-    async with served(Starlette(routes=[Route("/", slow)]), Connections(most=1)) as http, peers_of(http) as peers:
+    async with (
+        served(Starlette(routes=[Route("/", slow)]), Connections(most=1)) as http,
+        peers_of(http) as peers,
+    ):
         calling = asyncio.create_task(http.get("/"))
         await arrived.wait()
         assert await (await peers.new()).is_closed()
@@ -272,7 +290,10 @@ def test_errors_of_accepting_are_logged_once_a_minute(caplog: pytest.LogCaptureF
     clock = Clock()
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(AcceptErrors(clock))
-    full = {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many open files")}
+    full = {
+        "message": "socket.accept() out of system resource",
+        "exception": OSError(24, "Too many open files"),
+    }
     for _ in range(200):
         loop.call_exception_handler(full)
     assert [record.getMessage() for record in caplog.records] == [

@@ -40,9 +40,13 @@ async def test_a_created_token_has_its_own_limit_budget_and_usage(
     async with door(**settings) as http:
         ask = {"json": {"query": QUESTION}, "headers": key(secret)}
         assert (await http.post("/v1/search", **ask)).status_code == 200
-        assert (await http.post("/v1/web", json={"query": "eiffel tower"}, headers=key(secret))).status_code == 200
+        assert (
+            await http.post("/v1/web", json={"query": "eiffel tower"}, headers=key(secret))
+        ).status_code == 200
         refused = await http.post("/v1/web", json={"query": "tokyo tower"}, headers=key(secret))
-        assert (await http.post("/v1/read", json={"url": "https://x.example"}, headers=key(secret))).status_code == 403
+        assert (
+            await http.post("/v1/read", json={"url": "https://x.example"}, headers=key(secret))
+        ).status_code == 403
         usage = (await http.get("/v1/usage", headers=key(secret))).json()
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "RATE_LIMIT")
     assert "set for your token" in refused.json()["error"]["message"]
@@ -57,11 +61,17 @@ async def test_a_created_token_has_its_own_limit_budget_and_usage(
     assert usage == {"user": "ann", "scopes": ["search"], "callsToday": 3, "dailyBudgetUsd": 0.5}
 
 
-async def test_a_budget_of_nothing_leaves_the_free_ways(door: Door, admin: ApiTokens, settings: dict[str, Any]) -> None:
+async def test_a_budget_of_nothing_leaves_the_free_ways(
+    door: Door, admin: ApiTokens, settings: dict[str, Any]
+) -> None:
     secret, _ = await admin.create("ann", ["search"], CallerLimits(None, 0.0))
     async with door(**settings) as http:
-        answer = (await http.post("/v1/search", json={"query": QUESTION}, headers=key(secret))).json()
-    assert answer["fallback"]["reason"].startswith("BUDGET: Your token's daily budget of $0 has no room")
+        answer = (
+            await http.post("/v1/search", json={"query": QUESTION}, headers=key(secret))
+        ).json()
+    assert answer["fallback"]["reason"].startswith(
+        "BUDGET: Your token's daily budget of $0 has no room"
+    )
     assert answer["costUsd"] == 0
 
 
@@ -80,7 +90,9 @@ async def test_a_revoked_token_is_refused_by_a_running_server(
     assert "not one of this server's keys" in refused.json()["error"]["message"]
 
 
-async def test_an_expired_token_is_told_so(door: Door, admin: ApiTokens, settings: dict[str, Any]) -> None:
+async def test_an_expired_token_is_told_so(
+    door: Door, admin: ApiTokens, settings: dict[str, Any]
+) -> None:
     secret, _ = await admin.create("ann", ["search"], CallerLimits(), lifetime=-1.0)
     async with door(**settings) as http:
         refused = await http.get("/v1/usage", headers=key(secret))
@@ -131,7 +143,9 @@ async def test_only_an_admin_sees_all_tokens_on_the_status_page(
     door: Door, admin: ApiTokens, settings: dict[str, Any]
 ) -> None:
     ops, _ = await admin.create("ops-b", ["ops"], CallerLimits())
-    boss, _ = await admin.create("boss", ["ops", "admin"], CallerLimits(None, 3.0), lifetime=86_400.0)
+    boss, _ = await admin.create(
+        "boss", ["ops", "admin"], CallerLimits(None, 3.0), lifetime=86_400.0
+    )
     async with door(**settings) as http:
         seen = [(await http.get("/", headers=key(secret))).text for secret in (ops, boss)]
     assert ["ops-b" in page for page in seen] == [False, True]

@@ -28,10 +28,14 @@ def callers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def test_the_jobs_of_two_tokens_stand_in_line_apart(door: Door, sandbox: Sandbox, callers: list[str]) -> None:
+async def test_the_jobs_of_two_tokens_stand_in_line_apart(
+    door: Door, sandbox: Sandbox, callers: list[str]
+) -> None:
     async with door(auth_mode="secret", auth_secret=SECRET) as http:
         page = f"{sandbox.url}/pages/descale-espresso-machine"
-        reply = await http.post("/v1/tools/get_content", json={"url": page}, headers=bearer("alice"))
+        reply = await http.post(
+            "/v1/tools/get_content", json={"url": page}, headers=bearer("alice")
+        )
         assert reply.status_code == 200
         assert set(callers) - WARM_UP == {"alice"}
         calling = call("tools/call", {"name": "get_content", "arguments": {"url": f"{page}?again"}})

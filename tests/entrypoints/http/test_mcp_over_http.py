@@ -55,7 +55,10 @@ async def test_half_of_a_character_is_refused_as_over_rest(door: Door) -> None:
             result = reply.json()["result"]
             assert result["isError"], version
             assert result["structuredContent"]["error"]["code"] == "VALIDATION"
-            assert "query: It holds half of a character" in result["structuredContent"]["error"]["message"]
+            assert (
+                "query: It holds half of a character"
+                in result["structuredContent"]["error"]["message"]
+            )
 
 
 @pytest.mark.parametrize("part", ["id", "method", "progressToken"])
@@ -64,7 +67,11 @@ async def test_a_part_that_replies_repeat_has_a_limit(door: Door, part: str) -> 
     async with door() as http:
         for version in VERSIONS:
             made = search(version=version)
-            holder = made["json"]["params"].setdefault("_meta", {}) if part == "progressToken" else made["json"]
+            holder = (
+                made["json"]["params"].setdefault("_meta", {})
+                if part == "progressToken"
+                else made["json"]
+            )
             holder[part] = long
             reply = await post(http, made)
             assert reply.status_code == 400
@@ -72,11 +79,15 @@ async def test_a_part_that_replies_repeat_has_a_limit(door: Door, part: str) -> 
             assert "200 characters at most" in reply.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("message", [{"query": [1] * 1_000}, [[]] * 1_000, {"id": 7, "method": ["x"] * 1_000}, "x", 7])
+@pytest.mark.parametrize(
+    "message", [{"query": [1] * 1_000}, [[]] * 1_000, {"id": 7, "method": ["x"] * 1_000}, "x", 7]
+)
 async def test_what_is_no_message_is_refused_in_a_short_reply(door: Door, message: Any) -> None:
     async with door() as http:
         for version in VERSIONS:
-            reply = await http.post("/mcp", headers=call("ping", version=version)["headers"], json=message)
+            reply = await http.post(
+                "/mcp", headers=call("ping", version=version)["headers"], json=message
+            )
             assert reply.status_code == 400
             assert reply.json()["error"]["code"] == INVALID_REQUEST
             assert len(reply.content) < 200
@@ -92,7 +103,9 @@ async def test_there_is_no_stream_to_open_and_no_session_to_end(door: Door) -> N
 
 
 @ERAS
-async def test_cancelling_a_call_cancels_it_upstream(door: Door, sandbox: Sandbox, era: str) -> None:
+async def test_cancelling_a_call_cancels_it_upstream(
+    door: Door, sandbox: Sandbox, era: str
+) -> None:
     sandbox.fault("openai", "hang")
     async with door() as http, mcp(http, era) as client:
         calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}))
@@ -101,17 +114,37 @@ async def test_cancelling_a_call_cancels_it_upstream(door: Door, sandbox: Sandbo
         await sandbox.wait_for("openai", cancelled=1)
 
 
-async def test_a_cancelled_call_is_answered_and_only_the_one_that_was_named(door: Door, sandbox: Sandbox) -> None:
+async def test_a_cancelled_call_is_answered_and_only_the_one_that_was_named(
+    door: Door, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "hang")
     async with door(auth_mode="secret", auth_secret=SECRET) as http:
-        greeting = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-        session = (await post(http, call("initialize", greeting), **bearer())).headers["mcp-session-id"]
-        calling = asyncio.create_task(post(http, search(), **bearer(), **{"Mcp-Session-Id": session}))
+        greeting = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
+        session = (await post(http, call("initialize", greeting), **bearer())).headers[
+            "mcp-session-id"
+        ]
+        calling = asyncio.create_task(
+            post(http, search(), **bearer(), **{"Mcp-Session-Id": session})
+        )
         await sandbox.wait_for("openai", calls=1)
-        for user, named, request_id in (("mallory", session, 1), ("alice", "another", 1), ("alice", session, "1")):
-            notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+        for user, named, request_id in (
+            ("mallory", session, 1),
+            ("alice", "another", 1),
+            ("alice", session, "1"),
+        ):
+            notification = {
+                "jsonrpc": "2.0",
+                "method": "notifications/cancelled",
+                "params": {"requestId": request_id},
+            }
             made = {**call("-"), "json": notification}
-            assert (await post(http, made, **bearer(user), **{"Mcp-Session-Id": named})).status_code == 202
+            assert (
+                await post(http, made, **bearer(user), **{"Mcp-Session-Id": named})
+            ).status_code == 202
         assert not calling.done()
         made["json"]["params"]["requestId"] = 1
         await post(http, made, **bearer(), **{"Mcp-Session-Id": session})
@@ -121,7 +154,9 @@ async def test_a_cancelled_call_is_answered_and_only_the_one_that_was_named(door
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox, version: str) -> None:
+async def test_hanging_up_cancels_the_call_upstream(
+    door: Door, sandbox: Sandbox, version: str
+) -> None:
     sandbox.fault("openai", "hang")
     async with door() as http:
         calling = asyncio.create_task(post(http, search(version=version)))
@@ -130,7 +165,9 @@ async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox
         await sandbox.wait_for("openai", cancelled=1)
 
 
-async def test_who_hangs_up_does_not_cancel_others_who_asked_the_same(door: Door, sandbox: Sandbox) -> None:
+async def test_who_hangs_up_does_not_cancel_others_who_asked_the_same(
+    door: Door, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "delay", seconds=1)
     async with door() as http:
         leaving = asyncio.create_task(post(http, search()))
@@ -192,7 +229,10 @@ async def test_an_unknown_tool_is_a_protocol_error(door: Door) -> None:
     [
         ("search_web", {"query": QUESTION}),
         ("web_search", {"query": QUESTION, "num_results": 1}),
-        ("get_content", {"urls": ["SANDBOX/pages/sourdough-bread", "SANDBOX/pages/roman-concrete"]}),
+        (
+            "get_content",
+            {"urls": ["SANDBOX/pages/sourdough-bread", "SANDBOX/pages/roman-concrete"]},
+        ),
     ],
 )
 async def test_progress_is_streamed_to_who_asks_for_it(
@@ -227,13 +267,17 @@ async def test_the_reply_is_a_stream_only_for_a_client_that_wants_progress_and_r
 
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-async def test_a_call_whose_progress_is_streamed_can_be_cancelled(door: Door, sandbox: Sandbox, era: str) -> None:
+async def test_a_call_whose_progress_is_streamed_can_be_cancelled(
+    door: Door, sandbox: Sandbox, era: str
+) -> None:
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         """Asks for progress."""
 
     sandbox.fault("openai", "hang")
     async with door() as http, mcp(http, era) as client:
-        calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}, progress_callback=hear))
+        calling = asyncio.create_task(
+            client.call_tool("search_web", {"query": QUESTION}, progress_callback=hear)
+        )
         await sandbox.wait_for("openai", calls=1)
         calling.cancel()
         await sandbox.wait_for("openai", cancelled=1)

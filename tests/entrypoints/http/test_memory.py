@@ -19,7 +19,13 @@ from websearch_gateway.entrypoints.tools.table import TOOLS
 MARK = "qz7x"
 LONG = 2 * LONGEST_TEXT
 MOST_REPLY_BYTES = LONGEST_TEXT
-USUAL = {"query": QUESTION, "url": "https://site.example/", "q": QUESTION, "input": QUESTION, "format": "json"}
+USUAL = {
+    "query": QUESTION,
+    "url": "https://site.example/",
+    "q": QUESTION,
+    "input": QUESTION,
+    "format": "json",
+}
 NESTED = ("input", "messages", "tools", "web_search_options", "urls")
 FIELDS = sorted({field for model in Lenient.__subclasses__() for field in model.model_fields})
 
@@ -33,7 +39,13 @@ def _values() -> Iterator[Any]:
     text, url = MARK * (LONG // 4), f"https://{MARK}.example/{'a' * LONG}"
     yield from (text, [text], {text: text}, url, [url])
     yield [{"role": "user", "content": url}]
-    yield [{"type": "web_search", "user_location": {"country": text}, "filters": {"allowed_domains": [url]}}]
+    yield [
+        {
+            "type": "web_search",
+            "user_location": {"country": text},
+            "filters": {"allowed_domains": [url]},
+        }
+    ]
     yield {"user_location": {"approximate": {"country": text}}}
 
 
@@ -43,7 +55,9 @@ def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
         fields = tool.arguments.model_json_schema(by_alias=True)["properties"]
         for field in fields:
             usual = {
-                name: USUAL[name] for name in ("query", "url") if name in fields and (name, field) != ("url", "urls")
+                name: USUAL[name]
+                for name in ("query", "url")
+                if name in fields and (name, field) != ("url", "urls")
             }
             for value in _values():
                 yield f"/v1/tools/{tool.name}", {**usual, field: value}
@@ -60,14 +74,18 @@ def _kept() -> list[str]:
     gc.collect()
     held = (held for one in gc.get_objects() for held in gc.get_referents(one))
     try:
-        return [one for one in held if isinstance(one, str) and len(one) >= LONG and MARK in one[:100]]
+        return [
+            one for one in held if isinstance(one, str) and len(one) >= LONG and MARK in one[:100]
+        ]
     finally:
         gc.freeze()
 
 
 async def test_a_long_text_stays_in_no_cache_and_comes_back_in_no_reply(door: Door) -> None:
     async with door(
-        toolsets="answer,search,read,cache,ops,admin,docs", read_rate_limit="none", cached_rate_limit="none"
+        toolsets="answer,search,read,cache,ops,admin,docs",
+        read_rate_limit="none",
+        cached_rate_limit="none",
     ) as http:
         replies = [await _size(http, path, body) for path, body in _requests()]
     assert len(replies) > 800
@@ -76,5 +94,7 @@ async def test_a_long_text_stays_in_no_cache_and_comes_back_in_no_reply(door: Do
 
 
 async def _size(http: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> tuple[int, str, int]:
-    reply = await http.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    reply = await http.post(
+        path, content=json.dumps(body), headers={"Content-Type": "application/json"}
+    )
     return reply.status_code, path, len(reply.content)

@@ -30,7 +30,9 @@ async def served(app: ASGIApp, sent: list[Message]) -> None:
     await Frame(app)(dict(SCOPE), receive, send)
 
 
-async def test_it_is_told_as_a_typed_error_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+async def test_it_is_told_as_a_typed_error_without_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def broken(_: Scope, __: Receive, ___: Send) -> None:
         raise RuntimeError(TOLD)
 
@@ -52,11 +54,17 @@ async def test_a_reply_that_has_begun_is_broken_off(caplog: pytest.LogCaptureFix
     with pytest.raises(RuntimeError):
         await served(broken, sent)
     assert [message["type"] for message in sent] == ["http.response.start"]
-    assert [record.msg["status"] for record in caplog.records if isinstance(record.msg, dict)] == [200]
+    assert [record.msg["status"] for record in caplog.records if isinstance(record.msg, dict)] == [
+        200
+    ]
 
 
-@pytest.mark.parametrize(("given", "kept"), [("call-7.a", True), ("x" * 129, False), ("a b", False), ("", False)])
-async def test_a_request_keeps_its_id_or_gets_one(given: str, kept: bool, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("given", "kept"), [("call-7.a", True), ("x" * 129, False), ("a b", False), ("", False)]
+)
+async def test_a_request_keeps_its_id_or_gets_one(
+    given: str, kept: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     """In X-Request-Id and in the log; one that could break either is replaced."""
 
     async def fine(_: Scope, __: Receive, send: Send) -> None:
@@ -69,7 +77,9 @@ async def test_a_request_keeps_its_id_or_gets_one(given: str, kept: bool, caplog
     SCOPE["headers"] = []
     told = dict(sent[0]["headers"])[b"x-request-id"].decode()
     assert (told == given) is kept
-    assert [record.msg["request_id"] for record in caplog.records if isinstance(record.msg, dict)] == [told]
+    assert [
+        record.msg["request_id"] for record in caplog.records if isinstance(record.msg, dict)
+    ] == [told]
 
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -83,11 +93,17 @@ def traces(spans: Spans) -> set[str]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_the_header_traceparent_is_followed_down_to_the_upstream(door: Door, spans: Spans, version: str) -> None:
+async def test_the_header_traceparent_is_followed_down_to_the_upstream(
+    door: Door, spans: Spans, version: str
+) -> None:
     async with door() as http:
         await post(http, search(version=version), traceparent=PARENT)
     assert traces(spans) == {TRACE}
-    request, protocol, tool = spans.one("POST /mcp"), spans.one("tools/call search_web"), spans.one("search_web")
+    request, protocol, tool = (
+        spans.one("POST /mcp"),
+        spans.one("tools/call search_web"),
+        spans.one("search_web"),
+    )
     assert f"{request.parent.span_id:016x}" == "00f067aa0ba902b7"
     assert protocol.parent.span_id == request.context.span_id
     assert tool.parent.span_id == protocol.context.span_id
@@ -99,17 +115,24 @@ async def test_the_header_traceparent_is_followed_down_to_the_upstream(door: Doo
     }
 
 
-async def test_the_span_of_a_request_names_its_session_if_the_client_does(door: Door, spans: Spans) -> None:
+async def test_the_span_of_a_request_names_its_session_if_the_client_does(
+    door: Door, spans: Spans
+) -> None:
     async with door() as http:
         for session in ("5b2f-1", "not one"):
             await post(http, search(), **{"Mcp-Session-Id": session})
-    told = [(span.attributes or {}).get("mcp.session.id") for span in spans.named("tools/call search_web")]
+    told = [
+        (span.attributes or {}).get("mcp.session.id")
+        for span in spans.named("tools/call search_web")
+    ]
     assert told == ["5b2f-1", None]
 
 
 async def test_the_traceparent_of_a_message_wins(door: Door, spans: Spans) -> None:
     """MCP's `_meta` (SEP-414): the client's span for this message, which the transport knows nothing of."""
-    made = call("tools/call", {"name": "search_web", "arguments": {"query": QUESTION}}, "2026-07-28")
+    made = call(
+        "tools/call", {"name": "search_web", "arguments": {"query": QUESTION}}, "2026-07-28"
+    )
     made["json"]["params"]["_meta"]["traceparent"] = PARENT
     async with door() as http:
         await post(http, made)
@@ -125,11 +148,17 @@ async def test_the_rest_twin_follows_it_too(door: Door, spans: Spans) -> None:
     assert spans.one("search_web").parent.span_id == spans.one("POST /v1/search").context.span_id
 
 
-@pytest.mark.parametrize("header", ["00-zz-00f067aa0ba902b7-01", "\xff", "00-" + "0" * 32 + "-00f067aa0ba902b7-01", ""])
-async def test_a_broken_traceparent_begins_a_trace_of_our_own(door: Door, spans: Spans, header: str) -> None:
+@pytest.mark.parametrize(
+    "header", ["00-zz-00f067aa0ba902b7-01", "\xff", "00-" + "0" * 32 + "-00f067aa0ba902b7-01", ""]
+)
+async def test_a_broken_traceparent_begins_a_trace_of_our_own(
+    door: Door, spans: Spans, header: str
+) -> None:
     async with door() as http:
         reply = await http.post(
-            "/v1/search", json={"query": QUESTION}, headers={b"traceparent": header.encode("latin-1")}
+            "/v1/search",
+            json={"query": QUESTION},
+            headers={b"traceparent": header.encode("latin-1")},
         )
     assert reply.status_code == 200
     assert len(traces(spans)) == 1
@@ -160,14 +189,25 @@ async def test_looking_is_not_traced(door: Door, spans: Spans) -> None:
 async def test_an_unknown_path_has_no_name_of_its_own(door: Door, spans: Spans) -> None:
     async with door() as http:
         await http.post("/what-is-my-secret", json={})
-    assert spans.one("POST").attributes == {"http.request.method": "POST", "http.response.status_code": 404}
+    assert spans.one("POST").attributes == {
+        "http.request.method": "POST",
+        "http.response.status_code": 404,
+    }
     assert "secret" not in spans.as_text()
 
 
 METADATA = "/.well-known/oauth-protected-resource"
 ROUTES = ["/mcp", "/v1/search", "/healthz", "/readyz", "/openapi.json", METADATA, "/nope"]
 EVERY_ROUTE = list(itertools.product(("GET", "POST", "OPTIONS"), ROUTES))
-EVIL_HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:1", "[::1]", "0.0.0.0", ""]
+EVIL_HOSTS = [
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "localhost:1",
+    "[::1]",
+    "0.0.0.0",
+    "",
+]
 EVIL_ORIGINS = [
     "http://evil.example",
     "null",
@@ -182,7 +222,9 @@ EVIL_ORIGINS = [
 async def test_another_host_is_refused_on_every_route(door: Door) -> None:
     async with door(auth_mode="secret", auth_secret=SECRET) as http:
         for host, (method, path) in itertools.product(EVIL_HOSTS, EVERY_ROUTE):
-            assert (await http.request(method, path, headers={"Host": host, **bearer()})).status_code == 421
+            assert (
+                await http.request(method, path, headers={"Host": host, **bearer()})
+            ).status_code == 421
 
 
 async def test_another_origin_is_refused_on_every_route(door: Door) -> None:
@@ -197,7 +239,9 @@ async def test_this_machine_is_served_by_its_names_with_the_port(door: Door) -> 
     async with door() as http:
         for name in ("localhost", "LOCALHOST", "127.0.0.1", "[::1]"):
             here = f"{name}:{http.base_url.port}"
-            assert (await http.get("/healthz", headers={"Host": here, "Origin": f"http://{here}"})).status_code == 200
+            assert (
+                await http.get("/healthz", headers={"Host": here, "Origin": f"http://{here}"})
+            ).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -211,7 +255,11 @@ async def test_this_machine_is_served_by_its_names_with_the_port(door: Door) -> 
         ({"allowed_hosts": "[fd00::1]"}, "[fd00::1]:8080", None),
         ({"public_url": "https://gw.example"}, "gw.example:8443", None),
         ({"allowed_hosts": "a.example, b.example:*"}, "b.example:7", None),
-        ({"allowed_hosts": "a.example", "allowed_origins": "https://app.example/"}, "a.example", "https://app.example"),
+        (
+            {"allowed_hosts": "a.example", "allowed_origins": "https://app.example/"},
+            "a.example",
+            "https://app.example",
+        ),
         (
             {"allowed_hosts": "a.example", "allowed_origins": "http://app.example:*"},
             "a.example",
@@ -230,14 +278,16 @@ async def test_names_that_the_operator_gave_are_served(
 
 
 @pytest.mark.parametrize(
-    "name", ["b.example:", "b.example:x", "b.example:7:7", "xb.example:7", "b.example:٧", "a.example:1"]
+    "name",
+    ["b.example:", "b.example:x", "b.example:7:7", "xb.example:7", "b.example:٧", "a.example:1"],
 )
 def test_a_pattern_matches_its_name_and_digits_only(name: str) -> None:
     assert name not in Names(["a.example", "b.example:*"])
 
 
 @pytest.mark.parametrize(
-    "name", ["a.example:", "a.example:x", "xa.example:7", "c.example:8", "c.example", "a.example.:1"]
+    "name",
+    ["a.example:", "a.example:x", "xa.example:7", "c.example:8", "c.example", "a.example.:1"],
 )
 def test_a_host_without_a_port_matches_any_port_of_its_name_only(name: str) -> None:
     assert name not in Names(["a.example", "c.example:7"], any_port=True)
@@ -253,9 +303,13 @@ async def test_a_path_with_a_slash_at_its_end_is_the_path(door: Door) -> None:
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/v1/web", "/search"])
-@pytest.mark.parametrize("media_type", ["Application/JSON", "application/json; charset=UTF-8", "APPLICATION/JSON;q=1"])
+@pytest.mark.parametrize(
+    "media_type", ["Application/JSON", "application/json; charset=UTF-8", "APPLICATION/JSON;q=1"]
+)
 async def test_a_media_type_has_no_case(door: Door, path: str, media_type: str) -> None:
-    body: dict[str, Any] = call("tools/list") if path == "/mcp" else {"headers": {}, "json": {"query": QUESTION}}
+    body: dict[str, Any] = (
+        call("tools/list") if path == "/mcp" else {"headers": {}, "json": {"query": QUESTION}}
+    )
     headers = {**body["headers"], "Content-Type": media_type}
     headers |= {"Accept": headers["Accept"].title()} if "Accept" in headers else {}
     async with door() as http:
@@ -296,12 +350,16 @@ async def test_a_browser_of_an_allowed_origin_may_ask_first(door: Door) -> None:
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": wanted,
     }
-    async with door(allowed_origins="https://app.example", auth_mode="secret", auth_secret=SECRET) as http:
+    async with door(
+        allowed_origins="https://app.example", auth_mode="secret", auth_secret=SECRET
+    ) as http:
         before = await http.options("/mcp", headers=headers)
         then = await post(http, call("tools/list"), Origin="https://app.example", **bearer())
     assert before.status_code == 200
     assert before.headers["access-control-allow-origin"] == "https://app.example"
-    assert set(wanted.split(", ")) <= set(before.headers["access-control-allow-headers"].lower().split(", "))
+    assert set(wanted.split(", ")) <= set(
+        before.headers["access-control-allow-headers"].lower().split(", ")
+    )
     assert "access-control-allow-credentials" not in before.headers
     assert then.headers["access-control-allow-origin"] == "https://app.example"
     assert "WWW-Authenticate" in then.headers["access-control-expose-headers"]
@@ -332,11 +390,17 @@ async def test_the_largest_body_is_served_and_one_byte_more_is_refused(door: Doo
 async def test_a_path_without_a_token_takes_only_a_short_body(door: Door) -> None:
     async with door(auth_mode="secret", auth_secret=SECRET) as http:
         for path in ("/healthz", "/openapi.json", METADATA):
-            assert (await http.post(path, content=b" " * exchange.MAX_STRANGER_BYTES)).status_code == 405
-            assert (await http.post(path, content=b" " * (exchange.MAX_STRANGER_BYTES + 1))).status_code == 413
+            assert (
+                await http.post(path, content=b" " * exchange.MAX_STRANGER_BYTES)
+            ).status_code == 405
+            assert (
+                await http.post(path, content=b" " * (exchange.MAX_STRANGER_BYTES + 1))
+            ).status_code == 413
 
 
-async def test_bodies_share_a_budget_of_which_a_caller_has_half(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bodies_share_a_budget_of_which_a_caller_has_half(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exchange, "BUDGET_BYTES", 4_000)
     begun: list[asyncio.StreamWriter] = []
 
@@ -347,7 +411,9 @@ async def test_bodies_share_a_budget_of_which_a_caller_has_half(door: Door, monk
         """Send all but the last byte."""
         _, writer = await asyncio.open_connection("127.0.0.1", http.base_url.port)
         head = f"POST /nope HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Length: 1501\r\n"
-        writer.write(f"{head}Authorization: {bearer(user)['Authorization']}\r\n\r\n".encode() + b" " * 1_500)
+        writer.write(
+            f"{head}Authorization: {bearer(user)['Authorization']}\r\n\r\n".encode() + b" " * 1_500
+        )
         begun.append(writer)
         assert (await http.get("/healthz")).status_code == 200  # by now it has been read
 
@@ -369,7 +435,9 @@ async def test_bodies_share_a_budget_of_which_a_caller_has_half(door: Door, monk
     begun[0].transport.abort()
 
 
-async def test_a_body_without_an_end_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_without_an_end_is_cut_off(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exchange, "DISCARD_SECONDS", 0.1)
     async with door() as http:
         head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Type: application/json\r\n"
@@ -381,7 +449,9 @@ async def test_a_body_without_an_end_is_cut_off(door: Door, monkeypatch: pytest.
     assert b"connection: close" in chunked.lower()
 
 
-async def test_a_body_that_never_comes_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_never_comes_is_not_waited_for(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exchange, "BODY_SECONDS", 0.1)
     async with door() as http:
         head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Length: 10\r\n\r\n12"

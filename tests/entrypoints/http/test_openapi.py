@@ -70,7 +70,10 @@ async def test_only_the_tools_that_are_listed_are_described(door: Door) -> None:
     tools = (BY_NAME[name] for name in ("get_content", "read_from_page"))
     assert set(described["paths"]) == {USAGE, *(path for tool in tools for path in paths_of(tool))}
     assert described["paths"][USAGE]["get"]["security"] == [{"bearer": []}, {"key": []}]
-    assert described["paths"]["/v1/read"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
+    assert described["paths"]["/v1/read"]["post"]["security"] == [
+        {"bearer": ["read"]},
+        {"key": ["read"]},
+    ]
 
 
 async def test_documentation_is_described_as_soon_as_a_site_is_indexed_and_served_before(
@@ -85,7 +88,11 @@ async def test_documentation_is_described_as_soon_as_a_site_is_indexed_and_serve
         await store.close()
         after = (await http.get("/openapi.json")).json()
         hidden = await http.post("/v1/tools/delete_docs", json={"site": "book"})
-    new = {path for name in ("search_docs", "read_docs", "list_sites") for path in paths_of(BY_NAME[name])}
+    new = {
+        path
+        for name in ("search_docs", "read_docs", "list_sites")
+        for path in paths_of(BY_NAME[name])
+    }
     assert set(after["paths"]) - set(before["paths"]) == new
     assert "No site is indexed" in empty["warnings"][0]
     assert hidden.status_code == 404

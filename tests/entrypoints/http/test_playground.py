@@ -26,7 +26,10 @@ from websearch_gateway.sandbox import Sandbox
 
 
 async def ask(
-    http: httpx2.AsyncClient, tool: str = "search_web", headers: dict[str, str] | None = None, **arguments: Any
+    http: httpx2.AsyncClient,
+    tool: str = "search_web",
+    headers: dict[str, str] | None = None,
+    **arguments: Any,
 ) -> httpx2.Response:
     """What the script of the page posts."""
     own = {"Origin": address(http), "Sec-Fetch-Site": "same-origin", **(headers or {})}
@@ -41,7 +44,9 @@ def events(reply: httpx2.Response) -> list[dict[str, Any]]:
 async def test_the_page_is_the_same_for_everybody_and_needs_no_token(door: Door) -> None:
     async with (
         door(auth_mode="secret", auth_secret=SECRET, toolsets="answer") as one,
-        door(auth_mode="secret", auth_secret=SECRET, toolsets="all", search_providers="serper") as other,
+        door(
+            auth_mode="secret", auth_secret=SECRET, toolsets="all", search_providers="serper"
+        ) as other,
     ):
         paths = ("/play", "/play.js", "/play/suggestions")
         pages = [await http.get(path) for http in (one, other) for path in paths]
@@ -91,9 +96,14 @@ async def test_a_call_needs_a_token_with_the_scope_of_its_tool(door: Door) -> No
         ({"Origin": "http://localhost:PORT"}, False),
     ],
 )
-async def test_only_its_own_page_may_ask(door: Door, headers: dict[str, str], allowed: bool) -> None:
+async def test_only_its_own_page_may_ask(
+    door: Door, headers: dict[str, str], allowed: bool
+) -> None:
     async with door(allowed_origins="http://friend.example") as http:
-        own = {"OWN": address(http), "http://localhost:PORT": f"http://localhost:{http.base_url.port}"}
+        own = {
+            "OWN": address(http),
+            "http://localhost:PORT": f"http://localhost:{http.base_url.port}",
+        }
         sent = {name: own.get(value, value) for name, value in headers.items()}
         body = {"tool": "search_web", "arguments": {"query": QUESTION}}
         reply = await http.post("/play/ask", headers=sent, json=body)
@@ -111,7 +121,9 @@ async def test_the_reply_tells_stages_upstreams_and_at_last_the_result(door: Doo
     assert (began["name"], began["outcome"], ended["outcome"]) == ("openai", "", "ok")
     last = told[-1]
     assert "330 metres" in last["result"]["text"]
-    assert last["upstreams"] == [{**ended, "usd": pytest.approx(last["result"]["costUsd"], abs=1e-6)}]
+    assert last["upstreams"] == [
+        {**ended, "usd": pytest.approx(last["result"]["costUsd"], abs=1e-6)}
+    ]
     assert 0 < last["upstreams"][0]["seconds"] <= last["seconds"]
     assert [event["seconds"] for event in told] == sorted(event["seconds"] for event in told)
 
@@ -140,7 +152,11 @@ async def test_an_error_ends_the_reply(door: Door) -> None:
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "word"),
-    [("cache_clear", {}, "TOOLSETS"), ("search_docs", {"query": "x"}, "TOOLSETS"), ("search_web", {"q2": 1}, "q2")],
+    [
+        ("cache_clear", {}, "TOOLSETS"),
+        ("search_docs", {"query": "x"}, "TOOLSETS"),
+        ("search_web", {"q2": 1}, "q2"),
+    ],
 )
 async def test_other_tools_and_bad_arguments_are_refused(
     door: Door, tool: str, arguments: dict[str, Any], word: str
@@ -169,16 +185,30 @@ def asked(**outcomes: str) -> list[AskedUpstream]:
     [
         (SearchResponse(text="x", citations=(Citation(),)), [], ""),
         (SearchResponse(text="x"), [], "nothing in it is proven"),
-        (SearchResponse(), asked(a="TIMEOUT", b="ok", c="ok"), "b and c answered, but found no page"),
+        (
+            SearchResponse(),
+            asked(a="TIMEOUT", b="ok", c="ok"),
+            "b and c answered, but found no page",
+        ),
         (SearchResponse(), asked(a="TIMEOUT", b="ok"), "a (TIMEOUT) failed."),
-        (WebSearchResponse(), asked(a="CANCELLED", b="ok"), "b answered, but found no page for these words. Try"),
+        (
+            WebSearchResponse(),
+            asked(a="CANCELLED", b="ok"),
+            "b answered, but found no page for these words. Try",
+        ),
         (WebSearchResponse(cache="exact"), [], "the cache kept that"),
         (WebSearchResponse(), [], "No upstream was asked."),
-        (PagePassages(queries=(QueryPassages(query="x"),), note="scanned"), [], "It says: scanned."),
+        (
+            PagePassages(queries=(QueryPassages(query="x"),), note="scanned"),
+            [],
+            "It says: scanned.",
+        ),
         (DocsSearchResponse(), [], "No section matches"),
     ],
 )
-def test_an_empty_result_says_why(result: WireModel, upstreams: list[AskedUpstream], said: str) -> None:
+def test_an_empty_result_says_why(
+    result: WireModel, upstreams: list[AskedUpstream], said: str
+) -> None:
     told = why_nothing(result, upstreams)
     assert said in told
     assert bool(said) == bool(told)

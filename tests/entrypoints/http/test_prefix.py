@@ -44,7 +44,9 @@ async def proxied(door: Door, location: str) -> AsyncIterator[httpx2.AsyncClient
     async with door(**AUTH, public_url=public) as http:
         try:
             with nginx(location.format(upstream=address(http), common=COMMON), port):
-                async with httpx2.AsyncClient(timeout=PATIENCE, trust_env=False, verify=PLAIN) as client:
+                async with httpx2.AsyncClient(
+                    timeout=PATIENCE, trust_env=False, verify=PLAIN
+                ) as client:
                     client.base_url = httpx2.URL(f"{public}/")
                     yield client
         except NotHere as reason:
@@ -54,9 +56,19 @@ async def proxied(door: Door, location: str) -> AsyncIterator[httpx2.AsyncClient
 async def test_every_route_works_under_the_path(door: Door, location: str) -> None:
     async with proxied(door, location) as http:
         public = str(http.base_url).rstrip("/")
-        for path in ("healthz", "readyz", "play", "play.js", "play/suggestions", "openapi.json", "login"):
+        for path in (
+            "healthz",
+            "readyz",
+            "play",
+            "play.js",
+            "play/suggestions",
+            "openapi.json",
+            "login",
+        ):
             assert (await http.get(path)).status_code == 200, path
-        assert (await http.post("v1/search", json={"query": QUESTION}, headers=bearer())).status_code == 200
+        assert (
+            await http.post("v1/search", json={"query": QUESTION}, headers=bearer())
+        ).status_code == 200
         assert (await http.get("v1/usage", headers=bearer())).status_code == 200
         made = call("tools/list")
         listed = await http.post("mcp", headers={**made["headers"], **bearer()}, json=made["json"])
@@ -64,20 +76,31 @@ async def test_every_route_works_under_the_path(door: Door, location: str) -> No
         described = (await http.get("openapi.json")).json()
         assert described["servers"] == [{"url": public}]
         refused = await http.post("mcp", json={})
-        assert f'resource_metadata="{public[: -len("/gateway")]}' in refused.headers["www-authenticate"]
+        assert (
+            f'resource_metadata="{public[: -len("/gateway")]}'
+            in refused.headers["www-authenticate"]
+        )
 
 
 async def test_every_address_on_our_pages_is_under_the_path(door: Door, location: str) -> None:
     async with proxied(door, location) as http:
-        pages = [await http.get("play"), await http.get("login"), await http.get("", headers=bearer(scope="ops"))]
+        pages = [
+            await http.get("play"),
+            await http.get("login"),
+            await http.get("", headers=bearer(scope="ops")),
+        ]
         assert [page.status_code for page in pages] == [200, 200, 200]
-        addresses = [found for page in pages for found in re.findall(r'(?:src|href|action)="([^"#]*)"', page.text)]
+        addresses = [
+            found
+            for page in pages
+            for found in re.findall(r'(?:src|href|action)="([^"#]*)"', page.text)
+        ]
         assert len(addresses) > 6
         assert [found for found in addresses if not found.startswith("/gateway/")] == []
         for found in set(addresses):
-            assert (await http.get(http.base_url.join(found), headers=bearer(scope="ops"))).status_code in (200, 303), (
-                found
-            )
+            assert (
+                await http.get(http.base_url.join(found), headers=bearer(scope="ops"))
+            ).status_code in (200, 303), found
 
 
 async def test_signing_in_stays_under_the_path(door: Door, location: str) -> None:
@@ -90,12 +113,16 @@ async def test_signing_in_stays_under_the_path(door: Door, location: str) -> Non
         page = await http.get("", headers={"Accept": "text/html,*/*"})
         assert (page.status_code, "Sign out" in page.text) == (200, True)
         ask = {"tool": "search_web", "arguments": {"query": QUESTION}}
-        asked = await http.post("play/ask", json=ask, headers={**origin, "Sec-Fetch-Site": "same-origin"})
+        asked = await http.post(
+            "play/ask", json=ask, headers={**origin, "Sec-Fetch-Site": "same-origin"}
+        )
         assert "330 metres" in asked.text
 
 
 async def test_a_path_that_only_begins_alike_is_not_ours(door: Door) -> None:
     async with door(public_url="https://search.example.org/gateway") as http:
-        assert [(await http.get(path)).status_code for path in ("/gateway/healthz", "/healthz")] == [200, 200]
+        assert [
+            (await http.get(path)).status_code for path in ("/gateway/healthz", "/healthz")
+        ] == [200, 200]
         for path in ("/gatewayhealthz", "/gateway/gateway/healthz"):
             assert (await http.get(path)).status_code == 404

@@ -53,7 +53,9 @@ def serve(environment: dict[str, str], log: Path) -> Serve:
     async def start(*options: str, **settings: str) -> AsyncIterator[Served]:
         command = [*PROGRAM, "serve", "--http", "--port", "0", *options]
         with log.open("wb") as stderr:
-            process = await asyncio.create_subprocess_exec(*command, env={**environment, **settings}, stderr=stderr)
+            process = await asyncio.create_subprocess_exec(
+                *command, env={**environment, **settings}, stderr=stderr
+            )
         try:
             address = await asyncio.to_thread(address_in, log, process.pid)
             async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE) as http:
@@ -75,7 +77,11 @@ def address_in(log: Path, server: int) -> str:
             event = str(json.loads(line)["event"])
             if event.startswith("Serving MCP at "):
                 follower.terminate()
-                return event.removeprefix("Serving MCP at ").removesuffix("/mcp").replace("0.0.0.0", "127.0.0.1")
+                return (
+                    event.removeprefix("Serving MCP at ")
+                    .removesuffix("/mcp")
+                    .replace("0.0.0.0", "127.0.0.1")
+                )
     raise AssertionError("the log ended")
 
 
@@ -98,7 +104,9 @@ def test_a_weak_secret_does_not_start(environment: dict[str, str]) -> None:
     assert "weak-secret" not in told
 
 
-def test_a_mistake_in_the_settings_is_told_before_anything_listens(environment: dict[str, str]) -> None:
+def test_a_mistake_in_the_settings_is_told_before_anything_listens(
+    environment: dict[str, str],
+) -> None:
     assert "nope" in refused(environment, "serve", "--http", SEARCH_PROVIDERS="nope")
 
 
@@ -131,13 +139,24 @@ async def test_a_reply_is_sent_at_once() -> None:
 
 async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str, str]) -> None:
     told = run(
-        {**environment, **AUTH}, "token", "mint", "--user", "alice", "--scope", "search", "--ttl", "60", "--json"
+        {**environment, **AUTH},
+        "token",
+        "mint",
+        "--user",
+        "alice",
+        "--scope",
+        "search",
+        "--ttl",
+        "60",
+        "--json",
     )
     minted = json.loads(told.stdout)
     assert minted["expiresInSeconds"] == 60
     async with serve(**AUTH) as (_, http):
         assert (await post(http, call("tools/list"))).status_code == 401
-        assert (await post(http, call("tools/list"), Authorization=f"Bearer {minted['token']}")).status_code == 200
+        assert (
+            await post(http, call("tools/list"), Authorization=f"Bearer {minted['token']}")
+        ).status_code == 200
 
 
 def test_only_the_holder_of_the_secret_can_mint(environment: dict[str, str]) -> None:
@@ -168,11 +187,16 @@ async def test_the_log_of_an_insecure_server_tells_who_did_what_and_never_what_w
     assert "secretplace" not in log.read_text()
 
 
-async def test_calls_in_flight_are_answered_before_the_server_ends(serve: Serve, sandbox: Sandbox) -> None:
+async def test_calls_in_flight_are_answered_before_the_server_ends(
+    serve: Serve, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "delay", seconds=1)
     asked = {"2025-11-25": QUESTION, "2026-07-28": "Which river runs through Paris?"}
     async with serve() as (process, http):
-        calling = [asyncio.create_task(post(http, search(text, version))) for version, text in asked.items()]
+        calling = [
+            asyncio.create_task(post(http, search(text, version)))
+            for version, text in asked.items()
+        ]
         await sandbox.wait_for("openai", calls=2)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)  # who is in a hurry changes nothing
@@ -185,7 +209,9 @@ async def test_a_call_that_does_not_end_is_given_up_after_the_time_of_one_search
     serve: Serve, sandbox: Sandbox, log: Path
 ) -> None:
     async with serve(SEARCH_DEADLINE_SECONDS="10") as (process, http):
-        await post(http, search("Which river runs through Paris?"))  # imports would take their time from the call
+        await post(
+            http, search("Which river runs through Paris?")
+        )  # imports would take their time from the call
         asked = sandbox.calls("openai")
         sandbox.fault("", "hang")
         calling = asyncio.create_task(post(http, search()))
@@ -206,14 +232,21 @@ MOST_GROWTH = 60e6
 """The most bytes by which hostile pages may make the main process grow."""
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of another process is read there")
-async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serve: Serve, log: Path) -> None:
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the memory of another process is read there"
+)
+async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(
+    serve: Serve, log: Path
+) -> None:
     asked = asyncio.Semaphore(0)
 
     async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path = (await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1]
         kind, body = HOSTILE.get(path.removesuffix("?again"), ("text/html", b"<p>A tiny page."))
-        writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        writer.write(
+            f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
         await writer.drain()
         asked.release()
 
@@ -222,7 +255,11 @@ async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serv
         async with serve(FETCH_ALLOW_PRIVATE_HOSTS=host, RESPECT_ROBOTS="false") as (process, http):
 
             async def read(path: str) -> int:
-                return (await http.post("/v1/read", json={"url": f"http://{host}{path}"}, timeout=PATIENCE)).status_code
+                return (
+                    await http.post(
+                        "/v1/read", json={"url": f"http://{host}{path}"}, timeout=PATIENCE
+                    )
+                ).status_code
 
             assert await read("/tiny") == 200
             await asked.acquire()
@@ -232,9 +269,13 @@ async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serv
                 await asked.acquire()
             assert (await http.get("/healthz")).status_code == 200
             assert not all(one.done() for one in reads), "it answers while it reads"
-            assert 500 not in await asyncio.gather(*reads), "a page that takes too long has an error of its own"
+            assert 500 not in await asyncio.gather(*reads), (
+                "a page that takes too long has an error of its own"
+            )
             assert resident(process.pid) < warm + MOST_GROWTH
-            again = [asyncio.create_task(read(f"{path}?again")) for path in list(HOSTILE)[:2]]  # for each worker one
+            again = [
+                asyncio.create_task(read(f"{path}?again")) for path in list(HOSTILE)[:2]
+            ]  # for each worker one
             await asked.acquire()
             process.send_signal(signal.SIGTERM)
             assert await asyncio.wait_for(process.wait(), PATIENCE) == 0

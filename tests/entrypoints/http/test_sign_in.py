@@ -18,16 +18,26 @@ def token(**claims: str) -> str:
 
 
 async def sign_in(http: httpx2.AsyncClient, secret: str, **headers: str) -> httpx2.Response:
-    return await http.post("/login", data={"token": secret}, headers={"Origin": address(http), **headers})
+    return await http.post(
+        "/login", data={"token": secret}, headers={"Origin": address(http), **headers}
+    )
 
 
 async def test_the_cookie_is_for_this_server_and_no_script(door: Door) -> None:
-    public = {"public_url": "https://search.example.org/gateway", "auth_audience": "websearch-gateway"}
+    public = {
+        "public_url": "https://search.example.org/gateway",
+        "auth_audience": "websearch-gateway",
+    }
     async with door(**AUTH, **public) as http:
         reply = await sign_in(http, token(scope="ops"))
     assert (reply.status_code, reply.headers["location"]) == (303, "/gateway/")
     _, *attributes = reply.headers["set-cookie"].split("; ")
-    assert {one.lower() for one in attributes} == {"httponly", "path=/gateway", "samesite=strict", "secure"}
+    assert {one.lower() for one in attributes} == {
+        "httponly",
+        "path=/gateway",
+        "samesite=strict",
+        "secure",
+    }
 
 
 async def test_who_signed_in_sees_the_page_until_they_sign_out(door: Door) -> None:
@@ -53,7 +63,9 @@ async def test_the_cookie_opens_nothing_that_programs_call(door: Door) -> None:
         play = {"tool": "search_web", "arguments": {"query": QUESTION}}
         own = {"Origin": address(http), "Sec-Fetch-Site": "same-origin"}
         assert (await http.post("/play/ask", json=play, headers=own)).status_code == 200
-        assert (await http.post("/play/ask", json=play, headers={"Origin": "https://evil.example"})).status_code == 403
+        assert (
+            await http.post("/play/ask", json=play, headers={"Origin": "https://evil.example"})
+        ).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -86,7 +98,9 @@ async def test_a_page_of_another_site_signs_nobody_in_or_out(door: Door) -> None
             assert (reply.status_code, "set-cookie" in reply.headers) == (403, False)
 
 
-@pytest.mark.parametrize("cookie", ["", "=", f"{COOKIE}=", f"{COOKIE}=nonsense", f"{COOKIE}={'x' * 9_000}", '"=1;;'])
+@pytest.mark.parametrize(
+    "cookie", ["", "=", f"{COOKIE}=", f"{COOKIE}=nonsense", f"{COOKIE}={'x' * 9_000}", '"=1;;']
+)
 async def test_an_old_or_odd_cookie_leads_to_the_form(door: Door, cookie: str) -> None:
     async with door(**AUTH) as http:
         page = await http.get("/", headers={**PAGE, "Cookie": cookie})

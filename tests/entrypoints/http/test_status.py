@@ -92,18 +92,25 @@ def test_an_upstreams_words_stay_words() -> None:
 
 
 @pytest.mark.parametrize("place", ["name", "message"])
-@given(text=st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1))
+@given(
+    text=st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1)
+)
 def test_no_text_changes_the_structure(place: str, text: str) -> None:
     def shape(filling: str) -> list[object]:
         name, message = (filling, "m") if place == "name" else ("n", filling)
         ill = UpstreamStatus(name, "closed", None, 1, 1, None, None, error("PROVIDER", message, 1))
-        return [element.tag for element in html.fromstring(rendered(replace(FRESH, upstreams=(ill,)), NOW)).iter()]
+        return [
+            element.tag
+            for element in html.fromstring(rendered(replace(FRESH, upstreams=(ill,)), NOW)).iter()
+        ]
 
     assert shape(text) == shape("plain")
 
 
 def test_attributes_are_escaped() -> None:
-    assert tag("p", "<b>", class_='"><script>') == '<p class="&quot;&gt;&lt;script&gt;">&lt;b&gt;</p>'
+    assert (
+        tag("p", "<b>", class_='"><script>') == '<p class="&quot;&gt;&lt;script&gt;">&lt;b&gt;</p>'
+    )
 
 
 def upstreams(**calls_and_breakers: tuple[int, BreakerState]) -> Snapshot:
@@ -120,24 +127,35 @@ def upstreams(**calls_and_breakers: tuple[int, BreakerState]) -> Snapshot:
     [
         (FRESH, ("idle", "Waiting for the first call")),
         (SPENT, ("warn", "Today's budget is spent")),
-        (replace(SPENT, daily_usd=SPENT.days[0].usd / 0.85), ("warn", "85% of today's budget is spent")),
+        (
+            replace(SPENT, daily_usd=SPENT.days[0].usd / 0.85),
+            ("warn", "85% of today's budget is spent"),
+        ),
         (replace(SPENT, upstreams=BROKEN.upstreams), ("warn", "openai and serper are failing")),
         (replace(HEALTHY, days=[]), ("ok", "Every upstream asked so far is healthy")),
         (upstreams(a=(1, "closed"), b=(1, "closed")), ("ok", "All upstreams are healthy")),
         (upstreams(a=(1, "closed"), b=(1, "open")), ("warn", "b is failing")),
         (upstreams(a=(1, "open"), b=(0, "closed")), ("bad", "a is failing")),
         (upstreams(a=(1, "open"), b=(1, "half_open")), ("bad", "Every upstream is failing")),
-        (upstreams(a=(1, "open"), b=(1, "open"), c=(1, "open"), d=(1, "closed")), ("warn", "3 upstreams are failing")),
+        (
+            upstreams(a=(1, "open"), b=(1, "open"), c=(1, "open"), d=(1, "closed")),
+            ("warn", "3 upstreams are failing"),
+        ),
     ],
 )
-def test_the_headline_counts_only_those_that_were_asked(snapshot: Snapshot, told: tuple[str, str]) -> None:
+def test_the_headline_counts_only_those_that_were_asked(
+    snapshot: Snapshot, told: tuple[str, str]
+) -> None:
     assert level_of(snapshot, NOW) == told
 
 
 def test_the_headline_names_rejected_keys() -> None:
     rejected = UpstreamStatus("a", "closed", None, 9, 0, None, None, error("AUTH", "No.", 5))
     others = upstreams(b=(1, "open"), c=(1, "closed")).upstreams
-    assert level_of(replace(HEALTHY, upstreams=(rejected, others[1])), NOW) == ("warn", "Key of a rejected")
+    assert level_of(replace(HEALTHY, upstreams=(rejected, others[1])), NOW) == (
+        "warn",
+        "Key of a rejected",
+    )
     told = level_of(replace(HEALTHY, upstreams=(rejected, *others)), NOW)
     assert told == ("warn", "a and b are failing. Key of a rejected")
 
@@ -158,13 +176,22 @@ def test_a_gateway_that_is_to_spend_nothing_is_not_told_so_all_day() -> None:
 def test_a_rejected_key_is_seen_although_no_breaker_opens(
     code: ErrorCode, seconds_ago: float, state: tuple[str, str]
 ) -> None:
-    upstream = UpstreamStatus("a", "closed", None, 9, 0, None, None, error(code, "No.", seconds_ago))
+    upstream = UpstreamStatus(
+        "a", "closed", None, 9, 0, None, None, error(code, "No.", seconds_ago)
+    )
     assert state_of(upstream, NOW) == state
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(None, "–"), (0.0, "0 ms"), (0.0084, "8 ms"), (0.9994, "999 ms"), (0.9996, "1.0 s"), (14.44, "14.4 s")],
+    [
+        (None, "–"),
+        (0.0, "0 ms"),
+        (0.0084, "8 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.0 s"),
+        (14.44, "14.4 s"),
+    ],
 )
 def test_a_latency_has_the_unit_that_fits(seconds: float | None, text: str) -> None:
     assert duration(seconds).replace("\N{NO-BREAK SPACE}", " ") == text
@@ -172,20 +199,31 @@ def test_a_latency_has_the_unit_that_fits(seconds: float | None, text: str) -> N
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(-1, "0 s"), (0, "0 s"), (59.9, "59 s"), (60, "1 min"), (3_599, "59 min"), (3_600, "1 h"), (200_000, "2 d")],
+    [
+        (-1, "0 s"),
+        (0, "0 s"),
+        (59.9, "59 s"),
+        (60, "1 min"),
+        (3_599, "59 min"),
+        (3_600, "1 h"),
+        (200_000, "2 d"),
+    ],
 )
 def test_a_long_time_has_its_largest_unit(seconds: float, text: str) -> None:
     assert span(seconds).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 @pytest.mark.parametrize(
-    ("usd", "text"), [(0, "$0.00"), (0.0021, "$0.0021"), (0.09, "$0.09"), (12.4, "$12.40"), (1234.5, "$1,234.50")]
+    ("usd", "text"),
+    [(0, "$0.00"), (0.0021, "$0.0021"), (0.09, "$0.09"), (12.4, "$12.40"), (1234.5, "$1,234.50")],
 )
 def test_an_amount_never_looks_like_nothing(usd: float, text: str) -> None:
     assert dollars(usd) == text
 
 
-@pytest.mark.parametrize(("share", "text"), [(0, "0%"), (0.001, "< 1%"), (0.435, "44%"), (0.999, "> 99%"), (1, "100%")])
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0%"), (0.001, "< 1%"), (0.435, "44%"), (0.999, "> 99%"), (1, "100%")]
+)
 def test_a_share_is_not_rounded_to_all_or_nothing(share: float, text: str) -> None:
     assert percent(share) == text
 
@@ -193,10 +231,15 @@ def test_a_share_is_not_rounded_to_all_or_nothing(share: float, text: str) -> No
 async def test_a_server_with_its_state_is_ready(door: Door) -> None:
     async with door() as http:
         replies = [await http.get(path) for path in ("/healthz", "/readyz")]
-    assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [(200, "ok"), (200, "ready")]
+    assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [
+        (200, "ok"),
+        (200, "ready"),
+    ]
 
 
-async def test_a_server_without_its_state_is_degraded_and_still_in_the_load_balancer(door: Door) -> None:
+async def test_a_server_without_its_state_is_degraded_and_still_in_the_load_balancer(
+    door: Door,
+) -> None:
     async with door(state_url="postgresql://somebody@127.0.0.1:1/x") as http:
         reply = await http.get("/readyz")
         answer = await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})
@@ -207,7 +250,9 @@ async def test_a_server_without_its_state_is_degraded_and_still_in_the_load_bala
     assert (told["dependencies"]["workers"], told["dependencies"]["event loop"]) == ("ok", "ok")
 
 
-async def test_an_upstream_that_rests_is_named_without_its_error(door: Door, sandbox: Sandbox) -> None:
+async def test_an_upstream_that_rests_is_named_without_its_error(
+    door: Door, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=503)
     async with door(breaker_failures=1) as http:
         await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})
@@ -234,33 +279,53 @@ async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Do
     assert "nope" in reply.json()["reason"]
 
 
-async def test_a_gateway_that_is_still_loading_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status, "READY_SECONDS", 0)
+async def test_a_gateway_that_is_still_loading_is_not_ready(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(_: LazyGateway) -> None:
+        await asyncio.Event().wait()
+
     async with door() as http:
+        monkeypatch.setattr(LazyGateway, "get", hang)
+        monkeypatch.setattr(status, "READY_SECONDS", 0.01)
         reply = await http.get("/readyz")
     assert (reply.status_code, "loading" in reply.json()["reason"]) == (503, True)
 
 
-async def test_a_state_that_takes_too_long_is_named(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_state_that_takes_too_long_is_named(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def hang(_: Doctor) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(Doctor, "check_state", hang)
     async with door() as http:
-        await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})  # it is built
+        await http.post(
+            "/v1/search", json={"query": "How tall is the Eiffel Tower?"}
+        )  # it is built
         monkeypatch.setattr(status, "READY_SECONDS", 0.1)
         reply = await http.get("/readyz")
-    assert (reply.status_code, reply.json()["dependencies"]["state"]) == (200, "The state does not answer in time.")
+    assert (reply.status_code, reply.json()["dependencies"]["state"]) == (
+        200,
+        "The state does not answer in time.",
+    )
 
 
-async def test_a_server_whose_workers_do_not_start_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_whose_workers_do_not_start_is_not_ready(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Workers, "trouble", "Worker processes cannot be started.")
     async with door() as http:
         reply = await http.get("/readyz")
-    assert (reply.status_code, reply.json()["reason"]) == (503, "Worker processes cannot be started.")
+    assert (reply.status_code, reply.json()["reason"]) == (
+        503,
+        "Worker processes cannot be started.",
+    )
 
 
-async def test_a_server_whose_loop_was_blocked_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_whose_loop_was_blocked_is_not_ready(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(LoopLag, "seconds", status.MOST_LAG_SECONDS + 1)
     async with door() as http:
         reply = await http.get("/readyz")
@@ -271,7 +336,9 @@ async def test_a_server_whose_loop_was_blocked_is_not_ready(door: Door, monkeypa
 async def test_a_server_that_crawls_nothing_any_more_is_degraded_and_says_why(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LazyGateway, "crawl_trouble", "This process crawls no documentation for now.")
+    monkeypatch.setattr(
+        LazyGateway, "crawl_trouble", "This process crawls no documentation for now."
+    )
     async with door() as http:
         reply = await http.get("/readyz")
     assert (reply.status_code, reply.json()["status"]) == (200, "degraded")
@@ -286,7 +353,10 @@ async def scraped(http: httpx2.AsyncClient) -> dict[tuple[str, frozenset[tuple[s
     reply = await http.get("/metrics")
     assert reply.status_code == 200
     return {
-        (sample.name.removeprefix("websearch_gateway_"), frozenset(sample.labels.items())): sample.value
+        (
+            sample.name.removeprefix("websearch_gateway_"),
+            frozenset(sample.labels.items()),
+        ): sample.value
         for family in parser.text_string_to_metric_families(reply.text)
         for sample in family.samples
     }
@@ -303,11 +373,18 @@ async def test_the_counts_are_those_of_the_calls(door: Door) -> None:
             await post(http, search(query))
         samples = await scraped(http)
     assert before[key("calls_in_flight")] == samples[key("calls_in_flight")] == 0
-    assert samples[key("calls_total", tool="search_web", route="gpt-6-luna-web-search", outcome="ok")] == 1
-    assert samples[key("calls_total", tool="search_web", route="cache", outcome="ok")] == 1
-    assert samples[key("calls_total", tool="search_web", route="refused", outcome="VALIDATION")] == 1
     assert (
-        samples[key("cache_lookups_total", result="exact")] == samples[key("cache_lookups_total", result="miss")] == 1
+        samples[key("calls_total", tool="search_web", route="gpt-6-luna-web-search", outcome="ok")]
+        == 1
+    )
+    assert samples[key("calls_total", tool="search_web", route="cache", outcome="ok")] == 1
+    assert (
+        samples[key("calls_total", tool="search_web", route="refused", outcome="VALIDATION")] == 1
+    )
+    assert (
+        samples[key("cache_lookups_total", result="exact")]
+        == samples[key("cache_lookups_total", result="miss")]
+        == 1
     )
     assert samples[key("call_seconds_count", tool="search_web", outcome="ok")] == 2
     assert samples[key("call_seconds_bucket", tool="search_web", outcome="ok", le="30.0")] == 2
@@ -320,14 +397,18 @@ async def test_the_counts_are_those_of_the_calls(door: Door) -> None:
     assert samples[("process_resident_memory_bytes", frozenset())] > 0
 
 
-async def test_a_delay_of_the_event_loop_is_shown(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_delay_of_the_event_loop_is_shown(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with door() as http:
         assert 0 <= (await scraped(http))[key("event_loop_lag_seconds")] < 10
         monkeypatch.setattr(LoopLag, "seconds", 3.5)
         assert (await scraped(http))[key("event_loop_lag_seconds")] == 3.5
 
 
-async def test_failures_are_counted_by_code_and_fallbacks_by_reason(door: Door, sandbox: Sandbox) -> None:
+async def test_failures_are_counted_by_code_and_fallbacks_by_reason(
+    door: Door, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=503)
     async with door(breaker_failures=1) as http:
         await post(http, search())
@@ -349,7 +430,9 @@ async def test_no_label_holds_a_query_or_a_user(door: Door) -> None:
 async def test_who_asks_for_openmetrics_gets_it(door: Door) -> None:
     async with door() as http:
         await post(http, search())
-        reply = await http.get("/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0,*/*;q=0.1"})
+        reply = await http.get(
+            "/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0,*/*;q=0.1"}
+        )
     assert reply.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
     assert "websearch_gateway_calls" in {
         family.name for family in openmetrics.text_string_to_metric_families(reply.text)
@@ -377,9 +460,15 @@ async def test_every_metric_is_in_its_document(door: Door) -> None:
     async with door(daily_budget_usd=1.0, openai_models="gpt-6-luna") as http:
         reply = await http.get("/metrics")
     families = [family.name for family in parser.text_string_to_metric_families(reply.text)]
-    ours = [name.removeprefix("websearch_gateway_") for name in families if name.startswith("websearch_gateway_")]
+    ours = [
+        name.removeprefix("websearch_gateway_")
+        for name in families
+        if name.startswith("websearch_gateway_")
+    ]
     assert len(ours) == 14
-    assert [name for name in ours if f"`{name}`" not in document and f"`{name}_total`" not in document] == []
+    assert [
+        name for name in ours if f"`{name}`" not in document and f"`{name}_total`" not in document
+    ] == []
 
 
 async def test_a_block_counts_while_it_lasts_and_for_ten_seconds_after() -> None:

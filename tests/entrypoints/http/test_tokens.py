@@ -63,17 +63,25 @@ def test_without_authentication_there_is_no_verifier() -> None:
     [
         ({"auth_mode": "secret"}, "AUTH_SECRET"),
         ({"auth_mode": "secret", "auth_secret": "s" * 31}, "32 bytes"),
-        ({"auth_mode": "secret", "auth_secret": SECRET, "auth_algorithm": "RS256"}, "AUTH_ALGORITHM"),
+        (
+            {"auth_mode": "secret", "auth_secret": SECRET, "auth_algorithm": "RS256"},
+            "AUTH_ALGORITHM",
+        ),
         ({**JWKS, "auth_jwks_url": None}, "AUTH_JWKS_URL"),
         ({**JWKS, "auth_issuer": None}, "AUTH_ISSUER"),
         ({**JWKS, "auth_audience": None}, "AUTH_AUDIENCE"),
         ({**JWKS, "auth_algorithm": "HS256"}, "AUTH_ALGORITHM"),
         ({**JWKS, "auth_jwks_url": "http://issuer.example/keys"}, "https"),
         ({"auth_mode": "firebase"}, "FIREBASE_PROJECT_ID"),
-        ({"auth_mode": "firebase", "firebase_project_id": "p", "auth_algorithm": "ES256"}, "AUTH_ALGORITHM"),
+        (
+            {"auth_mode": "firebase", "firebase_project_id": "p", "auth_algorithm": "ES256"},
+            "AUTH_ALGORITHM",
+        ),
     ],
 )
-def test_what_is_missing_weak_or_contradictory_refuses_to_start(settings: dict[str, Any], told: str) -> None:
+def test_what_is_missing_weak_or_contradictory_refuses_to_start(
+    settings: dict[str, Any], told: str
+) -> None:
     with pytest.raises(SearchNotConfiguredError, match=told) as caught:
         token_verifier(Settings(**settings))
     assert "sssss" not in str(caught.value)
@@ -90,7 +98,11 @@ async def test_a_key_set_on_this_machine_needs_no_tls() -> None:
     [
         ({}, "websearch-gateway", "websearch-gateway"),
         ({"public_url": "https://gw.example"}, "websearch-gateway", "https://gw.example/mcp"),
-        ({"auth_issuer": "me", "auth_audience": "you", "public_url": "https://gw.example"}, "me", "you"),
+        (
+            {"auth_issuer": "me", "auth_audience": "you", "public_url": "https://gw.example"},
+            "me",
+            "you",
+        ),
     ],
 )
 def test_mode_secret_has_an_issuer_and_an_audience_even_when_none_is_set(
@@ -104,7 +116,9 @@ def test_mode_secret_has_an_issuer_and_an_audience_even_when_none_is_set(
 async def test_the_project_gives_issuer_and_audience_of_firebase_tokens() -> None:
     """https://firebase.google.com/docs/auth/admin/verify-id-tokens"""
     verifier = token_verifier(
-        Settings(auth_mode="firebase", firebase_project_id="demo-x", public_url="https://gw.example")
+        Settings(
+            auth_mode="firebase", firebase_project_id="demo-x", public_url="https://gw.example"
+        )
     )
     assert verifier is not None
     assert verifier.issuer == "https://securetoken.google.com/demo-x"
@@ -116,10 +130,14 @@ async def test_a_minted_token_is_accepted() -> None:
     settings = Settings(auth_mode="secret", auth_secret=SECRET)
     verifier = token_verifier(settings)
     assert verifier is not None
-    assert await verifier.verify(mint(settings, "alice", ["search"], 60)) == Caller("alice", frozenset({"search"}))
+    assert await verifier.verify(mint(settings, "alice", ["search"], 60)) == Caller(
+        "alice", frozenset({"search"})
+    )
 
 
-@pytest.mark.parametrize(("user", "scopes"), [("alice", ["everything"]), ("local", ["search"]), ("", []), ("a\nb", [])])
+@pytest.mark.parametrize(
+    ("user", "scopes"), [("alice", ["everything"]), ("local", ["search"]), ("", []), ("a\nb", [])]
+)
 def test_a_token_that_would_be_refused_is_not_minted(user: str, scopes: list[str]) -> None:
     with pytest.raises(SearchValidationError):
         mint(Settings(auth_mode="secret", auth_secret=SECRET), user, scopes, 60)
@@ -143,7 +161,10 @@ async def test_a_hostile_token_gives_no_access(name: str) -> None:
         await VERIFIER.verify(hostile_tokens()[name])
 
 
-@given(st.text(max_size=300) | st.from_regex(r"[A-Za-z0-9_-]{1,40}\.[A-Za-z0-9_-]{1,40}\.[A-Za-z0-9_-]{1,40}"))
+@given(
+    st.text(max_size=300)
+    | st.from_regex(r"[A-Za-z0-9_-]{1,40}\.[A-Za-z0-9_-]{1,40}\.[A-Za-z0-9_-]{1,40}")
+)
 async def test_no_text_breaks_the_verifier(text: str) -> None:
     with pytest.raises(InvalidToken):
         await VERIFIER.verify(text)
@@ -182,7 +203,9 @@ async def test_a_token_for_several_audiences_is_for_us_too() -> None:
         ({"scope": "read", "scp": "admin"}, {"read"}),
     ],
 )
-async def test_scopes_are_words_of_scope_or_else_of_scp(claims: dict[str, object], scopes: set[str]) -> None:
+async def test_scopes_are_words_of_scope_or_else_of_scp(
+    claims: dict[str, object], scopes: set[str]
+) -> None:
     assert (await VERIFIER.verify(token(**claims))).scopes == scopes
 
 
@@ -217,7 +240,9 @@ def key_set(*keys: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize(("algorithm", "key"), [("RS256", RSA), ("ES256", EC), ("EdDSA", ED)])
-def test_keys_of_the_one_algorithm_are_taken_and_others_passed_over(algorithm: str, key: Any) -> None:
+def test_keys_of_the_one_algorithm_are_taken_and_others_passed_over(
+    algorithm: str, key: Any
+) -> None:
     every = [jwk(each, kid=name) for name, each in (("rsa", RSA), ("ec", EC), ("ed", ED))]
     found = usable_keys(key_set(*every, {"kty": "oct", "k": "c2VjcmV0"}), algorithm)
     assert len(found) == 1
@@ -244,7 +269,9 @@ def test_keys_of_the_one_algorithm_are_taken_and_others_passed_over(algorithm: s
         pytest.param([], id="none"),
     ],
 )
-def test_nothing_is_usable_of_a_key_set_that_cannot_be_relied_on(keys: list[dict[str, Any]]) -> None:
+def test_nothing_is_usable_of_a_key_set_that_cannot_be_relied_on(
+    keys: list[dict[str, Any]],
+) -> None:
     assert usable_keys(key_set(*keys), "RS256") == {}
 
 
@@ -337,7 +364,9 @@ async def test_a_redirect_to_other_keys_is_not_followed() -> None:
         asked.append(str(request.url))
         return httpx2.Response(302, headers={"Location": "https://evil.example/keys"})
 
-    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    keys = KeySet(
+        "https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer))
+    )
     with pytest.raises(SearchProviderError):
         await keys.key("first")
     assert asked == ["https://issuer.example/keys"]
@@ -356,7 +385,9 @@ async def test_an_issuer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch)
     async def answer(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, content=drip())
 
-    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    keys = KeySet(
+        "https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer))
+    )
     with pytest.raises(SearchProviderError):
         await keys.key("first")
     await keys.aclose()
@@ -417,7 +448,9 @@ async def test_a_caller_who_leaves_does_not_take_the_fetch_along() -> None:
     await keys.aclose()
 
 
-@pytest.mark.parametrize("body", [b"x" * (MAX_KEY_SET_BYTES + 1), b"<html>"], ids=["huge", "a page"])
+@pytest.mark.parametrize(
+    "body", [b"x" * (MAX_KEY_SET_BYTES + 1), b"<html>"], ids=["huge", "a page"]
+)
 async def test_what_the_issuer_sends_by_mistake_is_no_key(body: bytes) -> None:
     issuer = Issuer()
     issuer.body = body
@@ -454,17 +487,27 @@ async def test_each_mode_is_told(settings: dict[str, Any], status: str, told: st
 
 LIMITS = [
     ({}, None, CallerLimits()),
-    ({"limits": {"rate_limit": "100/10minutes", "daily_budget": 2}}, "limits", CallerLimits("100/10minutes", 2.0)),
+    (
+        {"limits": {"rate_limit": "100/10minutes", "daily_budget": 2}},
+        "limits",
+        CallerLimits("100/10minutes", 2.0),
+    ),
     ({"limits": {"daily_budget": 2}}, None, CallerLimits()),
     ({"limits": {"plan": "gold"}}, "limits", CallerLimits()),
     ({"scope": "search daily_budget:0.50 read"}, "scope", CallerLimits(None, 0.5)),
-    ({"roles": ["search", "rate_limit:5/day", "daily_budget:1"]}, "roles", CallerLimits("5/day", 1.0)),
+    (
+        {"roles": ["search", "rate_limit:5/day", "daily_budget:1"]},
+        "roles",
+        CallerLimits("5/day", 1.0),
+    ),
     ({"roles": "rate_limit:none"}, "roles", CallerLimits("", None)),
 ]
 
 
 @pytest.mark.parametrize(("claims", "name", "limits"), LIMITS)
-def test_a_claim_gives_its_user_limits(claims: dict[str, Any], name: str | None, limits: CallerLimits) -> None:
+def test_a_claim_gives_its_user_limits(
+    claims: dict[str, Any], name: str | None, limits: CallerLimits
+) -> None:
     assert granted_limits(claims, name) == limits
 
 
@@ -489,9 +532,16 @@ def test_malformed_limits_are_no_limits_to_be_had(claim: Any) -> None:
 
 
 async def test_the_limits_of_a_signed_token_come_with_its_caller() -> None:
-    verifier = token_verifier(Settings(auth_mode="secret", auth_secret=STRONG_SECRET, limits_claim="scope"))
+    verifier = token_verifier(
+        Settings(auth_mode="secret", auth_secret=STRONG_SECRET, limits_claim="scope")
+    )
     assert verifier is not None
-    claims = {"iss": "websearch-gateway", "aud": "websearch-gateway", "sub": "ann", "exp": int(time.time()) + 60}
+    claims = {
+        "iss": "websearch-gateway",
+        "aud": "websearch-gateway",
+        "sub": "ann",
+        "exp": int(time.time()) + 60,
+    }
     claims["scope"] = "search daily_budget:2"
     caller = await verifier.verify(jwt.encode(claims, STRONG_SECRET, algorithm="HS256"))
     assert (caller.scopes, caller.limits) == ({"search"}, CallerLimits(None, 2.0))

@@ -14,7 +14,15 @@ from tests.entrypoints.http.conftest import (
     Door,
     door,  # noqa: F401 - a fixture
 )
-from websearch_gateway.entrypoints.mcp.clients import CLIENTS, FRAME, UNKNOWN, USUAL, Client, room_of, sends_data
+from websearch_gateway.entrypoints.mcp.clients import (
+    CLIENTS,
+    FRAME,
+    UNKNOWN,
+    USUAL,
+    Client,
+    room_of,
+    sends_data,
+)
 from websearch_gateway.settings.loading import Settings
 
 TEXT_ALONE = [
@@ -27,7 +35,16 @@ TEXT_ALONE = [
     "Visual Studio Code",
     "Visual Studio Code - Insiders",
 ]
-WITH_DATA = ["mcp", "fastmcp", "opencode", "gemini-cli-mcp-client", "Claude-Code", "claude-code-like", "test", ""]
+WITH_DATA = [
+    "mcp",
+    "fastmcp",
+    "opencode",
+    "gemini-cli-mcp-client",
+    "Claude-Code",
+    "claude-code-like",
+    "test",
+    "",
+]
 SAYS_WHO = [
     ("claude-code/2.1.197 (sdk-cli)", False),
     ("codex-mcp-client/0.171.0", False),
@@ -98,8 +115,12 @@ def test_the_room_of_a_reply_is_what_the_client_shows_and_the_operator_allows(
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize(("name", "has_data"), [("claude-code", False), ("@cline/core", False), ("mcp", True)])
-async def test_the_list_and_the_calls_agree_on_the_data(connect: Connect, mode: str, name: str, has_data: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "has_data"), [("claude-code", False), ("@cline/core", False), ("mcp", True)]
+)
+async def test_the_list_and_the_calls_agree_on_the_data(
+    connect: Connect, mode: str, name: str, has_data: bool
+) -> None:
     """`legacy` gives the name in the handshake, `auto` with each request."""
     async with connect(mode, client_info=Implementation(name=name, version="1")) as client:
         tools = (await client.list_tools()).tools
@@ -110,8 +131,12 @@ async def test_the_list_and_the_calls_agree_on_the_data(connect: Connect, mode: 
     assert text_of(bad).startswith("Error VALIDATION: ")
 
 
-@pytest.mark.parametrize(("setting", "name", "has_data"), [("on", "claude-code", True), ("off", "mcp", False)])
-async def test_the_operator_decides_for_all_clients(connect: Connect, setting: str, name: str, has_data: bool) -> None:
+@pytest.mark.parametrize(
+    ("setting", "name", "has_data"), [("on", "claude-code", True), ("off", "mcp", False)]
+)
+async def test_the_operator_decides_for_all_clients(
+    connect: Connect, setting: str, name: str, has_data: bool
+) -> None:
     info = Implementation(name=name, version="1")
     async with connect("legacy", client_info=info, STRUCTURED_OUTPUT=setting) as client:
         tools = (await client.list_tools()).tools
@@ -122,7 +147,9 @@ async def test_the_operator_decides_for_all_clients(connect: Connect, setting: s
 
 async def test_over_http_the_user_agent_says_who_it_is_unless_the_request_does(door: Door) -> None:  # noqa: F811
     bad = call("tools/call", {"name": "search_web", "arguments": {"query": "x"}})
-    introduced = call("tools/call", {"name": "search_web", "arguments": {"query": "x"}}, "2026-07-28")
+    introduced = call(
+        "tools/call", {"name": "search_web", "arguments": {"query": "x"}}, "2026-07-28"
+    )
     info = {"name": "claude-code", "version": "1"}
     introduced["json"]["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = info
     async with door() as http:

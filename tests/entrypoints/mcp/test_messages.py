@@ -32,7 +32,10 @@ def refused(line: str) -> int | str | None:
     ("line", "expected"),
     [
         ('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"id":1,"a":%s}}', 7),
-        ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
+        (
+            '{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}',
+            "seven",
+        ),
         ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
         ('{"method":"notifications/initialized","params":%s}', NO_REPLY),
         ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', NO_REPLY),
@@ -42,7 +45,9 @@ def refused(line: str) -> int | str | None:
         ('[{"id":7,"method":"m","params":%s}]', None),
     ],
 )
-def test_a_deep_request_is_refused_under_its_id_or_null(line: str, expected: int | str | None) -> None:
+def test_a_deep_request_is_refused_under_its_id_or_null(
+    line: str, expected: int | str | None
+) -> None:
     assert refused(line % DEEP) == expected
     assert refused(line % TOO_DEEP) == expected
 
@@ -73,13 +78,17 @@ def test_an_empty_line_is_not_answered(line: str) -> None:
         (None, None),
     ],
 )
-def test_json_that_is_no_request_is_refused_under_its_id_or_none(message: object, name: int | str | None) -> None:
+def test_json_that_is_no_request_is_refused_under_its_id_or_none(
+    message: object, name: int | str | None
+) -> None:
     refusal = refusal_of_value(message)
     assert refusal is not None
     assert isinstance(refusal.message, JSONRPCError)
     assert (refusal.message.id, refusal.message.error.code) == (name, INVALID_REQUEST)
 
 
-@pytest.mark.parametrize("message", [{"id": 7, "result": 1}, {"jsonrpc": "2.0", "id": None, "error": "x"}])
+@pytest.mark.parametrize(
+    "message", [{"id": 7, "result": 1}, {"jsonrpc": "2.0", "id": None, "error": "x"}]
+)
 def test_a_broken_response_is_not_answered(message: object) -> None:
     assert refusal_of_value(message) is None

@@ -22,7 +22,15 @@ def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
     assert schema["required"] == ["query"]
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == {
-        *("query", "maxResults", "freshnessHours", "region", "includeDomains", "excludeDomains", "includeAnswers"),
+        *(
+            "query",
+            "maxResults",
+            "freshnessHours",
+            "region",
+            "includeDomains",
+            "excludeDomains",
+            "includeAnswers",
+        ),
         "verifyCitations",
     }
 

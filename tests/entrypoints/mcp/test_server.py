@@ -35,7 +35,9 @@ SEARCH_WEB = next(tool.arguments for tool in TOOLS if tool.name == "search_web")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(connect: Connect, mode: str) -> None:
+async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(
+    connect: Connect, mode: str
+) -> None:
     async with connect(mode, OPENAI_MODELS="gpt-6-luna") as client:
         result = await client.call_tool("search_web", {"query": QUESTION})
     answer = result.structured_content
@@ -63,7 +65,9 @@ async def test_requests_are_measured_by_the_conventions_and_unknown_names_stay_o
         with pytest.raises(MCPError):
             await client.call_tool("made_up_by_the_caller", {})
     assert sessions() == before + 1
-    calls = [point for point in spans.measured("mcp.server.operation.duration") if "error.type" in point]
+    calls = [
+        point for point in spans.measured("mcp.server.operation.duration") if "error.type" in point
+    ]
     assert "pipe" in {point["network.transport"] for point in calls}
     assert {(point.get("gen_ai.tool.name"), point["error.type"]) for point in calls} >= {
         ("get_provider_status", "tool_error"),
@@ -89,7 +93,9 @@ async def test_no_tool_costs_an_agent_more_than_seven_hundred_tokens(connect: Co
     """About four characters to the token: what every conversation pays before its first question."""
     async with connect(TOOLSETS="all") as client:
         tools = (await client.list_tools()).tools
-    sizes = {tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools}
+    sizes = {
+        tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools
+    }
     assert {name: size for name, size in sizes.items() if size > 2_800} == {}
 
 
@@ -105,7 +111,9 @@ BAD_INPUT: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_bad_input_gets_one_typed_error_that_says_what_to_do(connect: Connect, sandbox: Sandbox) -> None:
+async def test_bad_input_gets_one_typed_error_that_says_what_to_do(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect() as client:
         results = [await client.call_tool("search_web", arguments) for arguments, _ in BAD_INPUT]
     for result, (_, told) in zip(results, BAD_INPUT, strict=True):
@@ -136,7 +144,9 @@ async def test_a_flood_of_bad_arguments_gets_a_short_error(connect: Connect) -> 
     assert [size for result in results if (size := len(result.model_dump_json())) > 10_000] == []
 
 
-async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(connect: Connect) -> None:
+async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(
+    connect: Connect,
+) -> None:
     async with connect() as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         with pytest.raises(MCPError, match=f"The tools are: {', '.join(listed)}[.]"):
@@ -145,7 +155,14 @@ async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(c
             await client.call_tool("delete_docs", {"site": "1"})
 
 
-DEFAULT = ["search_web", "check_claims", "web_search", "web_search_raw", "get_content", "read_from_page"]
+DEFAULT = [
+    "search_web",
+    "check_claims",
+    "web_search",
+    "web_search_raw",
+    "get_content",
+    "read_from_page",
+]
 DOCS = ["search_docs", "read_docs", "list_sites"]
 DOCS_ADMIN = ["add_docs", "update_docs", "delete_docs", "docs_status"]
 
@@ -157,7 +174,9 @@ async def index_a_site(path: Path) -> SqliteDocs:
     return store
 
 
-async def test_the_tools_that_change_the_index_are_listed_only_when_named(connect: Connect, tmp_path: Path) -> None:
+async def test_the_tools_that_change_the_index_are_listed_only_when_named(
+    connect: Connect, tmp_path: Path
+) -> None:
     await (await index_a_site(tmp_path / "docs.db")).close()
     for toolsets, names in (
         ({}, [*DEFAULT, *DOCS]),
@@ -190,7 +209,10 @@ async def test_a_client_is_told_when_the_first_site_is_indexed_and_the_last_one_
 
     path = tmp_path / "docs.db"
     told = note if mode == "legacy" else None  # the handler would note what the stream notes too
-    async with connect(mode, told, DOCS_URL=f"sqlite:///{path}") as client, anyio.create_task_group() as tasks:
+    async with (
+        connect(mode, told, DOCS_URL=f"sqlite:///{path}") as client,
+        anyio.create_task_group() as tasks,
+    ):
         assert client.server_capabilities.tools == ToolsCapability(list_changed=True)
         if mode == "auto":
             assert client.protocol_version == "2026-07-28"
@@ -221,7 +243,9 @@ async def test_progress_is_told_in_rising_steps(connect: Connect, sandbox: Sandb
     assert any("Reading" in (message or "") for _, message in steps)
 
 
-async def test_openai_down_still_gives_a_cited_answer_that_says_so(connect: Connect, sandbox: Sandbox) -> None:
+async def test_openai_down_still_gives_a_cited_answer_that_says_so(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "status", status=503)
     async with connect() as client:
         result = await client.call_tool("search_web", {"query": QUESTION})
@@ -274,7 +298,9 @@ async def test_the_rate_limit_lets_exactly_the_limit_through(connect: Connect) -
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_cancelling_the_call_cancels_it_upstream(connect: Connect, sandbox: Sandbox, mode: str) -> None:
+async def test_cancelling_the_call_cancels_it_upstream(
+    connect: Connect, sandbox: Sandbox, mode: str
+) -> None:
     sandbox.fault("openai", "hang")
     async with connect(mode) as client:
         calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}))
@@ -286,21 +312,30 @@ async def test_cancelling_the_call_cancels_it_upstream(connect: Connect, sandbox
     assert not after.is_error
 
 
-async def test_a_hundred_calls_at_once_are_one_upstream_call(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_hundred_calls_at_once_are_one_upstream_call(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     sandbox.fault("openai", "delay", seconds=0.5)
     async with connect(RATE_LIMIT="none") as client:
-        results = await asyncio.gather(*(client.call_tool("search_web", {"query": QUESTION}) for _ in range(100)))
+        results = await asyncio.gather(
+            *(client.call_tool("search_web", {"query": QUESTION}) for _ in range(100))
+        )
     assert not any(result.is_error for result in results)
     assert sandbox.calls("openai") == 1
 
 
-async def test_neither_the_key_nor_the_question_is_logged(launch: Connect, sandbox: Sandbox, log: Path) -> None:
+async def test_neither_the_key_nor_the_question_is_logged(
+    launch: Connect, sandbox: Sandbox, log: Path
+) -> None:
     sandbox.fault("openai", "status", status=503)
     async with launch(LOG_LEVEL="DEBUG") as client:
         await client.call_tool("search_web", {"query": QUESTION})
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [line["event"] for line in lines].count("search") == 1
-    for secret in (*(value for name, value in sandbox.environment().items() if name.endswith("_KEY")), "Eiffel"):
+    for secret in (
+        *(value for name, value in sandbox.environment().items() if name.endswith("_KEY")),
+        "Eiffel",
+    ):
         assert secret not in log.read_text()
 
 
@@ -321,13 +356,22 @@ def talk(
     sandbox: Sandbox, folder: Path, *messages: dict[str, Any] | str, requests: int = 2
 ) -> tuple[list[dict[str, Any]], str, str, int]:
     """The replies to requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
-    environment = {**os.environ, **sandbox.environment(), **PATIENT_PROCESS, "DATA_DIR": str(folder)}
+    environment = {
+        **os.environ,
+        **sandbox.environment(),
+        **PATIENT_PROCESS,
+        "DATA_DIR": str(folder),
+    }
     command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+    with subprocess.Popen(
+        command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
-        lines = (message if isinstance(message, str) else json.dumps(message) for message in messages)
+        lines = (
+            message if isinstance(message, str) else json.dumps(message) for message in messages
+        )
         server.stdin.write("".join(f"{line}\n" for line in lines))
         server.stdin.flush()
         replies = [json.loads(server.stdout.readline()) for _ in range(requests)]
@@ -335,7 +379,9 @@ def talk(
     return replies, rest, log, server.returncode
 
 
-def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     replies, rest, log, code = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, listing)
     assert rest == ""
@@ -348,12 +394,19 @@ def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sand
 def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path: Path) -> None:
     """JavaScript strings can end in half a surrogate pair, and JSON can be nested deeper than pydantic reads."""
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
-    half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
+    half = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "search_web", "arguments": arguments},
+    }
     too_deep = "[" * 20_000 + "]" * 20_000
     deep = f'{{"method":"tools/call","params":{{"name":{too_deep}}},"jsonrpc":"2.0","id":3}}'
     no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
     long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
-    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)
+    replies, _, _, _ = talk(
+        sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5
+    )
     by_id = {reply["id"]: reply for reply in replies}
     refused = by_id[2]["result"]["structuredContent"]["error"]
     assert by_id[2]["result"]["isError"]

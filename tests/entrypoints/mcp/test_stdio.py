@@ -21,7 +21,11 @@ HELLO = {
     "jsonrpc": "2.0",
     "id": "hello",
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
 }
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -70,7 +74,9 @@ async def served(lines: Iterable[str], replies: int) -> dict[Any, dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "wrapped", ["\ufeff{}\n", "{}\r\n", "\r\n\n  \n{}\n", " {} \n"], ids=["mark", "crlf", "blank", "spaces"]
+    "wrapped",
+    ["\ufeff{}\n", "{}\r\n", "\r\n\n  \n{}\n", " {} \n"],
+    ids=["mark", "crlf", "blank", "spaces"],
 )
 async def test_a_line_is_read_whatever_stands_around_its_message(wrapped: str) -> None:
     lines = [wrapped.replace("{}", json.dumps(message)) for message in (HELLO, READY, ping(1))]
@@ -81,7 +87,9 @@ async def test_a_line_is_read_whatever_stands_around_its_message(wrapped: str) -
 
 @pytest.mark.parametrize("request_id", [None, 1.5, 2.0, True, [1], {"a": 1}], ids=str)
 async def test_a_request_with_an_id_that_is_not_allowed_gets_a_reply(request_id: Any) -> None:
-    lines = [f"{json.dumps(message)}\n" for message in (HELLO, READY, ping(request_id), ping("after"))]
+    lines = [
+        f"{json.dumps(message)}\n" for message in (HELLO, READY, ping(request_id), ping("after"))
+    ]
     replies = await served(lines, 3)
     told = request_id if isinstance(request_id, float) else None
     assert replies[json.dumps(told)]["error"]["code"] == -32600
@@ -90,8 +98,16 @@ async def test_a_request_with_an_id_that_is_not_allowed_gets_a_reply(request_id:
 
 
 async def test_an_id_within_the_arguments_is_none_of_the_request() -> None:
-    asked = {"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"_meta": {"id": None, "x": {"id": 1.5}}}}
-    assert "result" in (await served([f"{json.dumps(message)}\n" for message in (HELLO, READY, asked)], 2))["7"]
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "ping",
+        "params": {"_meta": {"id": None, "x": {"id": 1.5}}},
+    }
+    assert (
+        "result"
+        in (await served([f"{json.dumps(message)}\n" for message in (HELLO, READY, asked)], 2))["7"]
+    )
 
 
 async def test_nothing_is_written_once_the_client_has_closed_its_end(sandbox: Sandbox) -> None:
@@ -100,11 +116,17 @@ async def test_nothing_is_written_once_the_client_has_closed_its_end(sandbox: Sa
     called = {"name": "search_web", "arguments": {"query": "How tall is the Eiffel Tower?"}}
 
     async def client() -> AsyncIterator[str]:
-        for message in (HELLO, READY, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}):
+        for message in (
+            HELLO,
+            READY,
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called},
+        ):
             yield f"{json.dumps(message)}\n"
         await sandbox.wait_for("openai", calls=1)
 
-    gateway = LazyGateway(Settings(state_url="memory://", answer_engines=("openai",), **sandbox.flags()))
+    gateway = LazyGateway(
+        Settings(state_url="memory://", answer_engines=("openai",), **sandbox.flags())
+    )
     try:
         assert await serve_pipe(gateway, client(), written)
     finally:
@@ -112,10 +134,14 @@ async def test_nothing_is_written_once_the_client_has_closed_its_end(sandbox: Sa
     assert [reply["id"] for reply in written.replies] == ["hello"]
 
 
-def test_a_reader_that_goes_away_ends_the_server_without_a_word(served_environment: Mapping[str, str]) -> None:
+def test_a_reader_that_goes_away_ends_the_server_without_a_word(
+    served_environment: Mapping[str, str],
+) -> None:
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", "websearch_gateway", "serve"]
-    with subprocess.Popen(command, env=dict(served_environment), stdin=pipe, stdout=pipe, stderr=pipe) as server:
+    with subprocess.Popen(
+        command, env=dict(served_environment), stdin=pipe, stdout=pipe, stderr=pipe
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdout.close()

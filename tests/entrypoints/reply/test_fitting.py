@@ -51,7 +51,9 @@ TOKENS = 2_000
 ROOM = TOKENS * BYTES_PER_TOKEN
 TEXTS = st.builds(
     lambda text, times: text * times,
-    st.sampled_from(["a", "word ", '"\\', "\n", "日本", "👩‍👩‍👧", "e\u0301", "[x](https://a.example/b) "]),
+    st.sampled_from(
+        ["a", "word ", '"\\', "\n", "日本", "👩‍👩‍👧", "e\u0301", "[x](https://a.example/b) "]
+    ),
     st.integers(0, 3_000),
 )
 
@@ -59,7 +61,13 @@ TEXTS = st.builds(
 def web(*pages: str, link: str = "https://a.example/") -> WebSearchResponse:
     return WebSearchResponse(
         results=tuple(
-            WebResult(title="A title", link=link, snippet="A snippet.", page_content=page, provider="brave")
+            WebResult(
+                title="A title",
+                link=link,
+                snippet="A snippet.",
+                page_content=page,
+                provider="brave",
+            )
             for page in pages
         )
     )
@@ -97,7 +105,10 @@ def test_fifty_results_keep_title_link_and_snippet() -> None:
     fitted = fit_web(web(*["word " * 1_600] * 50), 20_000)
     assert fits(fitted, 60_000)
     assert len(fitted.results) == 50
-    assert all(result.title and result.link and result.snippet and result.page_content for result in fitted.results)
+    assert all(
+        result.title and result.link and result.snippet and result.page_content
+        for result in fitted.results
+    )
 
 
 def test_links_that_exceed_the_room_are_dropped_with_a_warning() -> None:
@@ -116,7 +127,9 @@ def test_any_pages_fit(pages: list[str]) -> None:
 @given(TEXTS, st.integers(0, 5_000))
 @settings(max_examples=20)
 def test_cut_windows_joined_are_the_page(text: str, offset: int) -> None:
-    content = PageContent(url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text))
+    content = PageContent(
+        url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text)
+    )
     pieces, at = [], offset
     while True:
         window = fit_content(content.model_copy(update={"page_content": text[at:]}), TOKENS)
@@ -136,7 +149,10 @@ def test_a_cut_window_says_where_to_read_on() -> None:
 
 
 def test_several_pages_share_the_room_and_each_says_where_to_read_on() -> None:
-    long, short = PageWindow(page_content="word " * 2_000, total_chars=10_000), PageWindow(page_content="brief")
+    long, short = (
+        PageWindow(page_content="word " * 2_000, total_chars=10_000),
+        PageWindow(page_content="brief"),
+    )
     failed = PageWindow(page_content="**This page**", error=ErrorInfo(code="FETCH"))
     fitted = fit_content(PageContent(pages=(long, failed, short, long)), TOKENS)
     assert fits(fitted)
@@ -155,31 +171,46 @@ def test_several_pages_share_the_room_and_each_says_where_to_read_on() -> None:
 def test_the_best_passage_of_each_query_comes_first(texts: list[list[str]]) -> None:
     found = PagePassages(
         queries=tuple(
-            QueryPassages(query=str(number), results=tuple(PagePassage(text=text) for text in passages))
+            QueryPassages(
+                query=str(number), results=tuple(PagePassage(text=text) for text in passages)
+            )
             for number, passages in enumerate(texts)
         )
     )
     fitted = fit_passages(found, TOKENS)
     assert fits(fitted)
     assert [query.query for query in fitted.queries] == [query.query for query in found.queries]
-    lost = sum(len(query.results) for query in found.queries) - sum(len(query.results) for query in fitted.queries)
+    lost = sum(len(query.results) for query in found.queries) - sum(
+        len(query.results) for query in fitted.queries
+    )
     assert bool(lost) == any(str(lost) in warning for warning in fitted.warnings)
 
 
 def test_the_nearest_passage_of_a_query_is_left_out_where_there_is_no_room_for_it() -> None:
     near = PagePassage(text="word " * 200)
-    found = PagePassages(queries=tuple(QueryPassages(query=str(number), nearest=near) for number in range(20)))
+    found = PagePassages(
+        queries=tuple(QueryPassages(query=str(number), nearest=near) for number in range(20))
+    )
     fitted = fit_passages(found, TOKENS)
     assert fits(fitted)
     assert fitted.queries[0].nearest == near
     assert fitted.queries[-1].nearest is None
-    assert fit_passages(PagePassages(queries=found.queries[:1]), TOKENS).queries == found.queries[:1]
+    assert (
+        fit_passages(PagePassages(queries=found.queries[:1]), TOKENS).queries == found.queries[:1]
+    )
 
 
 def raw(queries: int, items: int, pagemap: str) -> RawSearchResponse:
-    item = {"title": "T", "link": "https://a.example/", "snippet": "S", "pagemap": {"metatags": [{"a": pagemap}]}}
+    item = {
+        "title": "T",
+        "link": "https://a.example/",
+        "snippet": "S",
+        "pagemap": {"metatags": [{"a": pagemap}]},
+    }
     result = {"kind": "customsearch#search", "items": [item] * items}
-    return RawSearchResponse(queries=tuple(RawQuery(query=str(n), result=result) for n in range(queries)))
+    return RawSearchResponse(
+        queries=tuple(RawQuery(query=str(n), result=result) for n in range(queries))
+    )
 
 
 @pytest.mark.parametrize(("queries", "items"), [(1, 50), (20, 10), (20, 50)])
@@ -204,7 +235,9 @@ def test_raw_replies_with_a_huge_frame_keep_their_items() -> None:
 @settings(max_examples=20)
 def test_a_cut_answer_keeps_the_citations_of_its_remaining_text(text: str, count: int) -> None:
     ends = [len(text) * number // max(1, count) for number in range(1, count + 1)]
-    citations = tuple(Citation(url="https://a.example/" + "a" * 100, start_index=0, end_index=end) for end in ends)
+    citations = tuple(
+        Citation(url="https://a.example/" + "a" * 100, start_index=0, end_index=end) for end in ends
+    )
     sources = tuple(SourceInfo(url="https://b.example/" + "b" * 200) for _ in range(count))
     fitted = fit_answer(SearchResponse(text=text, citations=citations, sources=sources), TOKENS)
     assert fits(fitted)
@@ -215,11 +248,16 @@ def test_a_cut_answer_keeps_the_citations_of_its_remaining_text(text: str, count
 def test_a_page_whose_place_was_cut_off_becomes_a_source() -> None:
     citation = Citation(url="https://a.example/", title="A", start_index=0, end_index=60_000)
     fitted = fit_answer(SearchResponse(text="word " * 12_000, citations=(citation,)), TOKENS)
-    assert (fitted.citations, [source.url for source in fitted.sources]) == ((), ["https://a.example/"])
+    assert (fitted.citations, [source.url for source in fitted.sources]) == (
+        (),
+        ["https://a.example/"],
+    )
 
 
 def test_the_nearest_similar_answers_are_kept() -> None:
-    found = SimilarAnswers(results=tuple(SimilarAnswer(query=str(n), text="word " * 300) for n in range(20)))
+    found = SimilarAnswers(
+        results=tuple(SimilarAnswer(query=str(n), text="word " * 300) for n in range(20))
+    )
     fitted = fit_similar(found, TOKENS)
     assert fits(fitted)
     assert [answer.query for answer in fitted.results] == ["0", "1", "2"]
@@ -238,7 +276,9 @@ SIZES = st.lists(st.integers(0, 9_000), max_size=50)
 
 
 def found(sizes: list[int]) -> DocsSearchResponse:
-    return DocsSearchResponse(results=tuple(DocsHit(content="日 word" * (size // 6), url=URL) for size in sizes))
+    return DocsSearchResponse(
+        results=tuple(DocsHit(content="日 word" * (size // 6), url=URL) for size in sizes)
+    )
 
 
 @given(SIZES)
@@ -264,7 +304,9 @@ def test_an_outline_is_cut_after_its_first_entries(count: int) -> None:
     fitted = fit_outline(DocsReadResponse(outline=entries), TOKENS)
     assert size_of(fitted) <= ROOM
     assert fitted.outline == entries[: len(fitted.outline)]
-    assert fitted.next_section_id == (str(len(fitted.outline)) if len(fitted.outline) < count else None)
+    assert fitted.next_section_id == (
+        str(len(fitted.outline)) if len(fitted.outline) < count else None
+    )
     assert fitted.truncated == (len(fitted.outline) < count)
 
 
@@ -281,7 +323,9 @@ def test_the_first_sites_are_listed(count: int, told: int) -> None:
 @settings(max_examples=20)
 def test_any_status_fits(counts: list[int]) -> None:
     failure = DocsFailure(url=URL, reason="FETCH")
-    whole = DocsStatus(sites=tuple(DocsSiteStatus(name="n", failures=(failure,) * count) for count in counts))
+    whole = DocsStatus(
+        sites=tuple(DocsSiteStatus(name="n", failures=(failure,) * count) for count in counts)
+    )
     fitted = fit_docs_status(whole, TOKENS)
     assert size_of(fitted) <= ROOM
     assert ("left out" in fitted.message) == (fitted != whole) == (size_of(whole) > ROOM)

@@ -24,7 +24,10 @@ def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room:
     given_shares = shares(sizes, room)
     assert sum(given_shares) <= max(0, room)
     assert all(0 <= share <= size for share, size in zip(given_shares, sizes, strict=True))
-    assert all(share == 0 or share >= min(size, LEAST_SHARE) for share, size in zip(given_shares, sizes, strict=True))
+    assert all(
+        share == 0 or share >= min(size, LEAST_SHARE)
+        for share, size in zip(given_shares, sizes, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,9 @@ def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room:
         ([9_000], 0, [0]),
     ],
 )
-def test_better_ranks_get_more_and_the_room_that_others_leave(sizes: list[int], room: int, expected: list[int]) -> None:
+def test_better_ranks_get_more_and_the_room_that_others_leave(
+    sizes: list[int], room: int, expected: list[int]
+) -> None:
     assert shares(sizes, room) == expected
 
 

@@ -29,10 +29,21 @@ def test_nulls_and_empty_lists_are_left_out_and_warnings_come_first() -> None:
     citation = Citation(url="https://a.example", spans=(span,))
     data = lean(SearchResponse(text="High", citations=(citation,), warnings=("w",)))
     assert next(iter(data)) == "warnings"
-    assert data["citations"][0].keys() == {"url", "title", "textSnippet", "startIndex", "endIndex", "rank", "spans"}
+    assert data["citations"][0].keys() == {
+        "url",
+        "title",
+        "textSnippet",
+        "startIndex",
+        "endIndex",
+        "rank",
+        "spans",
+    }
     assert data["citations"][0]["spans"] == [{"startIndex": 0, "endIndex": 4}]
     assert data["filters"] == {"freshness": {}, "region": {}}
-    assert not {"sources", "model", "fallback", "error", "cacheMatch", "searchSuggestions"} & data.keys()
+    assert (
+        not {"sources", "model", "fallback", "error", "cacheMatch", "searchSuggestions"}
+        & data.keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,14 +69,23 @@ def test_what_a_vendor_sent_stays_as_it_is() -> None:
 
 
 def test_names_are_those_of_the_wire_in_both_styles() -> None:
-    assert lean(PageContent(page_content="x", next_offset=3)).keys() >= {"page_content", "nextOffset", "totalChars"}
+    assert lean(PageContent(page_content="x", next_offset=3)).keys() >= {
+        "page_content",
+        "nextOffset",
+        "totalChars",
+    }
     (hit,) = lean(DocsSearchResponse(results=(DocsHit(section_id="1"),)))["results"]
     assert hit["section_id"] == "1"
     passages = (PagePassage(text="x"),)
     (query,) = lean(PagePassages(queries=(QueryPassages(query="x", results=passages),)))["queries"]
-    assert query == {"query": "x", "results": [{"id": "", "text": "x", "score": 0.0, "sectionPath": []}]}
+    assert query == {
+        "query": "x",
+        "results": [{"id": "", "text": "x", "score": 0.0, "sectionPath": []}],
+    }
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.has_data], ids=lambda tool: tool.name)
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if tool.has_data], ids=lambda tool: tool.name
+)
 def test_an_empty_result_validates_by_the_schema_of_its_tool(tool) -> None:  # type: ignore[no-untyped-def]
     jsonschema.validate(lean(tool.result()), output_schema(tool.result))

@@ -14,12 +14,20 @@ from websearch_gateway.errors import MOST_SHOWN, SearchValidationError
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-@pytest.mark.parametrize("name", ["max_results", "maxResults", "num_results", "numResults", "limit", "count", "top_k"])
+@pytest.mark.parametrize(
+    "name", ["max_results", "maxResults", "num_results", "numResults", "limit", "count", "top_k"]
+)
 @pytest.mark.parametrize(
     ("tool", "field"),
-    [("search_web", "max_results"), ("web_search", "num_results"), ("web_search_raw", "results_per_query")],
+    [
+        ("search_web", "max_results"),
+        ("web_search", "num_results"),
+        ("web_search_raw", "results_per_query"),
+    ],
 )
-def test_the_number_of_results_is_understood_by_any_usual_name(tool: str, field: str, name: str) -> None:
+def test_the_number_of_results_is_understood_by_any_usual_name(
+    tool: str, field: str, name: str
+) -> None:
     assert getattr(BY_NAME[tool].parse({"query": "How tall?", name: 2}), field) == 2
 
 
@@ -31,13 +39,24 @@ def test_names_are_listed_in_one_style(tool: Tool) -> None:
 
 
 def test_the_earlier_names_of_web_search_are_understood() -> None:
-    given = {"query": "How tall?", "num_results": 2, "use_cache": False, "include_domains": ["example.org"]}
+    given = {
+        "query": "How tall?",
+        "num_results": 2,
+        "use_cache": False,
+        "include_domains": ["example.org"],
+    }
     parsed = BY_NAME["web_search"].parse(given)
-    assert (parsed.num_results, parsed.use_cache, parsed.include_domains) == (2, False, ("example.org",))
+    assert (parsed.num_results, parsed.use_cache, parsed.include_domains) == (
+        2,
+        False,
+        ("example.org",),
+    )
 
 
 def test_a_value_of_another_type_with_one_possible_meaning_is_understood() -> None:
-    parsed = BY_NAME["web_search"].parse({"query": 42, "includeDomains": "example.org", "maxResults": 2.0})
+    parsed = BY_NAME["web_search"].parse(
+        {"query": 42, "includeDomains": "example.org", "maxResults": 2.0}
+    )
     assert (parsed.query, parsed.include_domains, parsed.num_results) == ("42", ("example.org",), 2)
     assert BY_NAME["read_from_page"].parse({"url": "x", "query": "a"}).queries == ("a",)
 
@@ -109,7 +128,9 @@ def test_a_list_that_is_too_long_is_one_fault_and_its_items_are_not_looked_at() 
             raise AssertionError("looked at")
 
     error = refused("web_search_raw", {"query": [Untouchable()] * 21})
-    assert error.details["faults"] == [{"field": "query", "problem": "At most 20 items are allowed, not 21"}]
+    assert error.details["faults"] == [
+        {"field": "query", "problem": "At most 20 items are allowed, not 21"}
+    ]
 
 
 def test_a_list_as_long_as_allowed_is_read() -> None:
@@ -125,12 +146,18 @@ def test_every_list_of_a_tool_has_a_limit(tool: str) -> None:
 
 
 def test_unknown_names_are_told_ten_at_most_and_that_there_are_more() -> None:
-    error = refused("search_web", {"query": "How tall?", **{f"unknown{number}": 1 for number in range(1_000)}})
+    error = refused(
+        "search_web", {"query": "How tall?", **{f"unknown{number}": 1 for number in range(1_000)}}
+    )
     assert len(error.details["faults"]) == MOST_FAULTS
     assert "There are more. search_web takes: query, maxResults," in error.message
 
 
-@given(st.dictionaries(st.text(max_size=300), st.one_of(st.text(max_size=300), st.lists(st.integers()))))
+@given(
+    st.dictionaries(
+        st.text(max_size=300), st.one_of(st.text(max_size=300), st.lists(st.integers()))
+    )
+)
 def test_no_fault_is_longer_than_the_limit(arguments: dict[str, Any]) -> None:
     faults = refused("web_search", arguments).details["faults"]
     assert 1 <= len(faults) <= MOST_FAULTS

@@ -11,7 +11,9 @@ from mcp.types import CallToolResult
 from tests.entrypoints.conftest import Connect
 from websearch_gateway.sandbox import Sandbox
 
-MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+MARKED = re.compile(
+    r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL
+)
 QUERY = {"query": "How do I descale an espresso machine?"}
 
 
@@ -29,13 +31,18 @@ def unmarked(text: str) -> str:
     return match[2]
 
 
-async def test_search_finds_pages_and_fetch_reads_one_by_its_id(connect: Connect, sandbox: Sandbox) -> None:
+async def test_search_finds_pages_and_fetch_reads_one_by_its_id(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect(TOOLSETS="chatgpt") as client:
         tools = (await client.list_tools()).tools
         found = data(await client.call_tool("search", QUERY))
         first = found["results"][0]
         page = data(await client.call_tool("fetch", {"id": first["id"]}))
-    assert [(tool.name, tool.output_schema) for tool in tools] == [("search", None), ("fetch", None)]
+    assert [(tool.name, tool.output_schema) for tool in tools] == [
+        ("search", None),
+        ("fetch", None),
+    ]
     assert [tool.input_schema["required"] for tool in tools] == [["query"], ["id"]]
     assert all(len(tool.input_schema["properties"]) == 1 for tool in tools)
     assert set(found) == {"results"}
@@ -49,10 +56,16 @@ async def test_search_finds_pages_and_fetch_reads_one_by_its_id(connect: Connect
     assert "nextId" not in page["metadata"]
 
 
-async def test_a_page_that_does_not_fit_is_read_on_by_the_next_id(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_page_that_does_not_fit_is_read_on_by_the_next_id(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     whole, text, ident = "", "", f"{sandbox.url}/pages/sqlite-wal"
     async with connect(TOOLSETS="chatgpt,read", MAX_REPLY_TOKENS="2000") as client:
-        whole = unmarked((await client.call_tool("get_content", {"url": ident})).structured_content["page_content"])  # type: ignore[index]
+        whole = unmarked(
+            (await client.call_tool("get_content", {"url": ident})).structured_content[
+                "page_content"
+            ]
+        )  # type: ignore[index]
         sizes = []
         while ident:
             result = await client.call_tool("fetch", {"id": ident})
@@ -65,7 +78,9 @@ async def test_a_page_that_does_not_fit_is_read_on_by_the_next_id(connect: Conne
     assert max(sizes) <= 6_000
 
 
-async def test_a_failure_says_its_code_and_keeps_to_no_shape(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_failure_says_its_code_and_keeps_to_no_shape(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect(TOOLSETS="chatgpt") as client:
         gone = await client.call_tool("fetch", {"id": f"{sandbox.url}/pages/special/not-found"})
         empty = await client.call_tool("search", {"query": ""})

@@ -24,7 +24,10 @@ from websearch_gateway.results import WireModel
 BY_NAME = {tool.name: tool for tool in TOOLS}
 TOKENS = 2_000
 ROOM = TOKENS * BYTES_PER_TOKEN
-SECTIONS = [f"The zebra number {number} eats grass at noon. " + "日本 grows “grass” too. " * 12 for number in range(40)]
+SECTIONS = [
+    f"The zebra number {number} eats grass at noon. " + "日本 grows “grass” too. " * 12
+    for number in range(40)
+]
 
 
 async def told(gateway: Gateway, tool: str, **arguments: Any) -> Any:
@@ -34,7 +37,9 @@ async def told(gateway: Gateway, tool: str, **arguments: Any) -> Any:
     return result
 
 
-async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Open, tmp_path: Path) -> None:
+async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(
+    gateway: Open, tmp_path: Path
+) -> None:
     book = tmp_path / "book"
     book.mkdir()
     text = "\n\n".join(f"## Zebra {number}\n\n{section}" for number, section in enumerate(SECTIONS))
@@ -50,7 +55,9 @@ async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Op
         assert len(part.content.encode()) > ROOM // 3
         seen = part.content
         while part.next_section_id is not None:
-            part = await told(opened, "read_docs", section_id=part.next_section_id, maxTokens=50_000)
+            part = await told(
+                opened, "read_docs", section_id=part.next_section_id, maxTokens=50_000
+            )
             seen += part.content
         await told(opened, "list_sites")
         await told(opened, "docs_status")
@@ -62,8 +69,15 @@ LONG = ["x" * 900_000, "http://e.org/" + "x" * 900_000, "\x1b[31m" * 20_000]
 
 
 @pytest.mark.parametrize("text", LONG, ids=["word", "url", "escapes"])
-async def test_an_error_quotes_the_beginning_of_an_argument_at_most(gateway: Open, text: str) -> None:
-    calls = [("docs_status", "site"), ("update_docs", "site"), ("delete_docs", "site"), ("add_docs", "url")]
+async def test_an_error_quotes_the_beginning_of_an_argument_at_most(
+    gateway: Open, text: str
+) -> None:
+    calls = [
+        ("docs_status", "site"),
+        ("update_docs", "site"),
+        ("delete_docs", "site"),
+        ("add_docs", "url"),
+    ]
     calls += [("read_docs", "url"), ("read_docs", "sectionId"), ("search_docs", "query")]
     async with gateway(max_reply_tokens=TOKENS) as opened:
         for tool, field in calls:
@@ -73,7 +87,9 @@ async def test_an_error_quotes_the_beginning_of_an_argument_at_most(gateway: Ope
             assert caught.value.message.isprintable()
 
 
-@pytest.mark.parametrize("text", ["\ud800", "http://a\ud800/", "http://[", "http://e.org/\0", "%", "x" * 3])
+@pytest.mark.parametrize(
+    "text", ["\ud800", "http://a\ud800/", "http://[", "http://e.org/\0", "%", "x" * 3]
+)
 async def test_no_text_is_an_unexpected_error(gateway: Open, tmp_path: Path, text: str) -> None:
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
     given = {
@@ -85,13 +101,17 @@ async def test_no_text_is_an_unexpected_error(gateway: Open, tmp_path: Path, tex
         site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
         await opened.docs.runner.crawl(site.id)
         for tool, fields in given.items():
-            needed = {"search_docs": {"query": "zebra"}, "docs_status": {"site": "book"}}.get(tool, {})
+            needed = {"search_docs": {"query": "zebra"}, "docs_status": {"site": "book"}}.get(
+                tool, {}
+            )
             for field in fields:
                 with contextlib.suppress(SearchValidationError):
                     await told(opened, tool, **{**needed, field: text})
 
 
-async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(gateway: Open, tmp_path: Path) -> None:
+async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(
+    gateway: Open, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
@@ -110,8 +130,14 @@ async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(gateway
                 await told(opened, "search_docs", query="zebra", **wrong)
         with pytest.raises(SearchValidationError):
             await told(opened, "read_docs", sectionId=section, around=-1)
-    assert found.warnings == ("`limit` is at most 50: 50 is used.", "`maxTokens` is at most 50000: 50000 is used.")
-    assert part.warnings == ("`around` is at most 20: 20 is used.", "`maxTokens` is at most 100000: 100000 is used.")
+    assert found.warnings == (
+        "`limit` is at most 50: 50 is used.",
+        "`maxTokens` is at most 50000: 50000 is used.",
+    )
+    assert part.warnings == (
+        "`around` is at most 20: 20 is used.",
+        "`maxTokens` is at most 100000: 100000 is used.",
+    )
     assert "grass" in part.content
 
 
@@ -135,7 +161,9 @@ async def test_what_sections_say_is_marked_as_data(gateway: Open, tmp_path: Path
     assert part.content.count("</untrusted-web-text") == 1
 
 
-async def test_every_call_counts_as_reading_also_one_that_is_refused(gateway: Open, tmp_path: Path) -> None:
+async def test_every_call_counts_as_reading_also_one_that_is_refused(
+    gateway: Open, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
     async with gateway(read_rate_limit="2/10minutes") as opened:
         site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
@@ -148,10 +176,15 @@ async def test_every_call_counts_as_reading_also_one_that_is_refused(gateway: Op
                 await told(opened, tool, **arguments)
 
 
-async def test_a_crawl_longer_than_its_call_goes_on_in_the_background_and_ends_with_the_gateway(gateway: Open) -> None:
+async def test_a_crawl_longer_than_its_call_goes_on_in_the_background_and_ends_with_the_gateway(
+    gateway: Open,
+) -> None:
     site = Site({"/docs/": (429, {"retry-after": "3600"})})
     async with serving(site.serve) as site.port:
-        options = {"search_deadline_seconds": 0.2, "fetch_allow_private_hosts": f"127.0.0.1:{site.port}"}
+        options = {
+            "search_deadline_seconds": 0.2,
+            "fetch_allow_private_hosts": f"127.0.0.1:{site.port}",
+        }
         async with asyncio.timeout(PATIENCE), gateway(**options) as opened:
             for _ in range(2):
                 status = await told(opened, "add_docs", url=site.url, name="x", delay=0.0)

@@ -18,7 +18,9 @@ ASKED = {"query": "how tall is the eiffel tower"}
 AGAIN = {"query": "eiffel tower height"}
 
 
-async def test_an_answer_serves_another_wording_also_after_a_restart(connect: Connect, sandbox: Sandbox) -> None:
+async def test_an_answer_serves_another_wording_also_after_a_restart(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     settings = {"TOOLSETS": "answer,cache"}
     async with connect(**settings) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -30,7 +32,11 @@ async def test_an_answer_serves_another_wording_also_after_a_restart(connect: Co
         similar = await client.call_tool("search_similar", {**AGAIN, "threshold": 0.5, "limit": 2})
         found = await client.call_tool("search_cached", AGAIN)
         refused = await client.call_tool("search_similar", {**AGAIN, "threshold": 7})
-    for name, reply in [("search_cached", unknown), ("search_web", again), ("search_similar", similar)]:
+    for name, reply in [
+        ("search_cached", unknown),
+        ("search_web", again),
+        ("search_similar", similar),
+    ]:
         jsonschema.validate(structured(reply), tools[name].output_schema or {})
     assert structured(unknown)["found"] is False
     assert "cacheMatch" not in structured(asked)
@@ -56,7 +62,13 @@ async def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
         await state.put(f"cache/{name}", b"v", ttl=600)
     await state.add("ledger/n", 5)
     await state.close()
-    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "STATE_URL": url, "COLUMNS": "100"}
+    return {
+        **os.environ,
+        **sandbox.environment(),
+        "DATA_DIR": str(tmp_path),
+        "STATE_URL": url,
+        "COLUMNS": "100",
+    }
 
 
 async def migrate(environment: dict[str, str], *arguments: str, text: str = "") -> Done:
@@ -67,7 +79,9 @@ async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_pa
     target = f"sqlite:///{tmp_path / 'target.db'}"
     done = await migrate(environment, target)
     assert (done.returncode, done.stdout, done.stderr) == (0, "3 entries copied to sqlite\n", "")
-    result = json.loads((await migrate(environment, "-", "--counters", "--json", text=f"{target}\n")).stdout)
+    result = json.loads(
+        (await migrate(environment, "-", "--counters", "--json", text=f"{target}\n")).stdout
+    )
     assert (result["copied"], result["counters"]) == (3, 1)
     state = open_state(target)
     assert [key async for key, _ in state.scan("")] == ["cache/a", "cache/b", "cache/c", "ledger/n"]
@@ -75,18 +89,24 @@ async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_pa
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
-async def test_the_password_of_a_target_is_never_shown(environment: dict[str, str], scheme: str) -> None:
+async def test_the_password_of_a_target_is_never_shown(
+    environment: dict[str, str], scheme: str
+) -> None:
     done = await migrate(environment, f"{scheme}://somebody:{PASSWORD}@127.0.0.1:1/x", "--json")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert PASSWORD not in done.stdout + done.stderr
 
 
-async def test_the_tool_copies_for_whoever_is_at_this_machine(launch, environment, tmp_path, log) -> None:
+async def test_the_tool_copies_for_whoever_is_at_this_machine(
+    launch, environment, tmp_path, log
+) -> None:
     target = f"sqlite:///{tmp_path / 'target.db'}"
     async with launch(TOOLSETS="admin", STATE_URL=environment["STATE_URL"]) as client:
         result = await client.call_tool("cache_migrate", {"target": target})
-        refused = await client.call_tool("cache_migrate", {"target": f"postgresql://u:{PASSWORD}@127.0.0.1:1/x"})
+        refused = await client.call_tool(
+            "cache_migrate", {"target": f"postgresql://u:{PASSWORD}@127.0.0.1:1/x"}
+        )
     assert not result.is_error
     assert result.structured_content["copied"] == 4, "the three, and when this caller last called"
     assert refused.is_error

@@ -14,8 +14,18 @@ from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
 from websearch_gateway.sandbox import Sandbox, key_of
 
-MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
-FIELDS = {"title", "link", "snippet", "page_content", "provider", "published_date", "relevance_score"}
+MARKED = re.compile(
+    r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL
+)
+FIELDS = {
+    "title",
+    "link",
+    "snippet",
+    "page_content",
+    "provider",
+    "published_date",
+    "relevance_score",
+}
 QUESTION = "How tall is the Eiffel Tower?"
 ESPRESSO = {"query": "descale an espresso machine"}
 
@@ -27,11 +37,15 @@ def content(result: dict[str, Any]) -> str:
     return match[2]
 
 
-async def test_pages_come_with_their_text_in_every_field_that_was_promised(connect: Connect) -> None:
+async def test_pages_come_with_their_text_in_every_field_that_was_promised(
+    connect: Connect,
+) -> None:
     async with connect() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("web_search", ESPRESSO)
-        news = await client.call_tool("web_search", {"query": "storm", "maxResults": 2, "topic": "news"})
+        news = await client.call_tool(
+            "web_search", {"query": "storm", "maxResults": 2, "topic": "news"}
+        )
         failed = await client.call_tool("web_search", {"query": "x"})
     assert not result.is_error
     results = structured(result)["results"]
@@ -53,15 +67,22 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
 ) -> None:
     query = {"query": "the water and the time", "maxResults": 10}
     async with connect(REQUEST_TIMEOUT_MS="12000") as client:
-        links = [entry["link"] for entry in structured(await client.call_tool("web_search", query))["results"]]
+        links = [
+            entry["link"]
+            for entry in structured(await client.call_tool("web_search", query))["results"]
+        ]
         paths = [link.removeprefix(f"{sandbox.url}/") for link in links]
         sandbox.fault(paths[0], "status", status=403)
         sandbox.fault(paths[1], "status", status=404)
         sandbox.fault(paths[2], "hang")
         sandbox.fault(paths[3], "huge")
-        sandbox.fault(paths[4], "redirect_private", location=f"{sandbox.url}/pages/special/pixel.png")
+        sandbox.fault(
+            paths[4], "redirect_private", location=f"{sandbox.url}/pages/special/pixel.png"
+        )
         sandbox.fault(paths[5], "redirect_private")
-        sandbox.fault(paths[6], "redirect_private", location=f"{sandbox.url}/pages/special/leaflet.pdf")
+        sandbox.fault(
+            paths[6], "redirect_private", location=f"{sandbox.url}/pages/special/leaflet.pdf"
+        )
         sandbox.fault(paths[7], "drip", seconds=0.5)
         sandbox.fault(paths[8], "bot")
         reply = await client.call_tool("web_search", {**query, "useCache": False})
@@ -85,7 +106,10 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
 async def test_each_call_has_marks_of_its_own(connect: Connect) -> None:
     async with connect() as client:
         calls = [await client.call_tool("web_search", ESPRESSO) for _ in range(2)]
-    nonces = [{MARKED.fullmatch(r["page_content"])[1] for r in structured(call)["results"]} for call in calls]  # type: ignore[index]
+    nonces = [
+        {MARKED.fullmatch(r["page_content"])[1] for r in structured(call)["results"]}
+        for call in calls
+    ]  # type: ignore[index]
     assert [len(of_call) for of_call in nonces] == [1, 1]
     assert nonces[0] != nonces[1], "the second one comes from the cache"
 
@@ -105,7 +129,9 @@ UNACCEPTABLE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_what_is_unacceptable_is_said_and_asked_of_nobody(connect: Connect, sandbox: Sandbox) -> None:
+async def test_what_is_unacceptable_is_said_and_asked_of_nobody(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect() as client:
         results = [await client.call_tool(tool, arguments) for tool, arguments, _ in UNACCEPTABLE]
     for result, (_, _, told) in zip(results, UNACCEPTABLE, strict=True):
@@ -118,9 +144,17 @@ async def test_what_is_unacceptable_is_said_and_asked_of_nobody(connect: Connect
 
 async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> None:
     async with connect(TOOLSETS="answer,search,read,cache") as client:
-        answer = structured(await client.call_tool("search_web", {**ESPRESSO, "maxResults": 20, "region": "UK"}))
-        found = structured(await client.call_tool("web_search", {**ESPRESSO, "num_results": 99, "language": "German"}))
-        raw = structured(await client.call_tool("web_search_raw", {**ESPRESSO, "resultsPerQuery": 200}))
+        answer = structured(
+            await client.call_tool("search_web", {**ESPRESSO, "maxResults": 20, "region": "UK"})
+        )
+        found = structured(
+            await client.call_tool(
+                "web_search", {**ESPRESSO, "num_results": 99, "language": "German"}
+            )
+        )
+        raw = structured(
+            await client.call_tool("web_search_raw", {**ESPRESSO, "resultsPerQuery": 200})
+        )
         similar = structured(await client.call_tool("search_similar", {**ESPRESSO, "limit": 30}))
     assert answer["filters"]["region"]["requested"] == "GB"
     assert answer["warnings"][0] == "`maxResults` is at most 8: 8 is used."
@@ -130,48 +164,70 @@ async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> N
 
 
 @pytest.mark.parametrize("query", ["AI", "C#", "\u2068F1\u2069"])
-async def test_two_characters_are_a_query_for_results_and_no_question(connect: Connect, query: str) -> None:
+async def test_two_characters_are_a_query_for_results_and_no_question(
+    connect: Connect, query: str
+) -> None:
     async with connect() as client:
         for tool in ("web_search", "search_news", "web_search_raw"):
             result = await client.call_tool(tool, {"query": query, "maxResults": 1})
             assert not result.is_error, tool
-            assert all("error" not in one["result"] for one in structured(result).get("queries", ()))
+            assert all(
+                "error" not in one["result"] for one in structured(result).get("queries", ())
+            )
         refused = structured(await client.call_tool("search_web", {"query": query}))
     assert refused["error"]["details"]["allowed"] == "3-400 characters"
 
 
 async def test_claims_as_json_text_are_the_claims(connect: Connect, sandbox: Sandbox) -> None:
-    claims = [{"claim": "The Eiffel Tower is 330 metres tall.", "urls": [f"{sandbox.url}/pages/eiffel-tower"]}]
+    claims = [
+        {
+            "claim": "The Eiffel Tower is 330 metres tall.",
+            "urls": [f"{sandbox.url}/pages/eiffel-tower"],
+        }
+    ]
     async with connect() as client:
         typed, text = [
             structured(await client.call_tool("check_claims", {"claims": form}))["claims"]
             for form in (claims, json.dumps(claims))
         ]
-        nothing = structured(await client.call_tool("search_web", {"query": QUESTION, "includeDomains": ["null"]}))
+        nothing = structured(
+            await client.call_tool("search_web", {"query": QUESTION, "includeDomains": ["null"]})
+        )
     assert text[0]["verdict"] == typed[0]["verdict"] == "found"
     assert sandbox.calls("serper") == sandbox.calls("google") == 0
     assert nothing["citations"]
 
 
-async def test_named_providers_serve_alone_and_one_without_its_key_is_named(connect: Connect, sandbox: Sandbox) -> None:
+async def test_named_providers_serve_alone_and_one_without_its_key_is_named(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect(BRAVE_API_KEY="") as client:
         named = await client.call_tool("web_search", {**ESPRESSO, "providers": ["tavily"]})
-        keyless = await client.call_tool("web_search", {**ESPRESSO, "providers": ["brave", "tavily"]})
+        keyless = await client.call_tool(
+            "web_search", {**ESPRESSO, "providers": ["brave", "tavily"]}
+        )
     assert {entry["provider"] for entry in structured(named)["results"]} == {"tavily"}
     assert sandbox.calls("tavily") == 1
     error = structured(keyless)["error"]
     assert (error["code"], "BRAVE_API_KEY" in error["message"]) == ("NOT_CONFIGURED", True)
 
 
-async def test_a_provider_that_is_set_without_its_key_is_named_with_the_variable(connect: Connect) -> None:
+async def test_a_provider_that_is_set_without_its_key_is_named_with_the_variable(
+    connect: Connect,
+) -> None:
     async with connect(SEARCH_PROVIDERS="serper", SERPER_API_KEY="") as client:
-        results = [await client.call_tool(tool, ESPRESSO) for tool in ("web_search", "search_news", "web_search_raw")]
+        results = [
+            await client.call_tool(tool, ESPRESSO)
+            for tool in ("web_search", "search_news", "web_search_raw")
+        ]
     for result in results:
         error = structured(result)["error"]
         assert (error["code"], "SERPER_API_KEY" in error["message"]) == ("NOT_CONFIGURED", True)
 
 
-async def test_raw_results_are_googles_own_under_either_name(connect: Connect, sandbox: Sandbox) -> None:
+async def test_raw_results_are_googles_own_under_either_name(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     query = "the water and the time"
     async with connect() as client:
         one = await client.call_tool("web.search", {"query": query, "resultsPerQuery": 25})
@@ -193,13 +249,17 @@ async def test_each_raw_query_counts_against_the_limit(connect: Connect) -> None
         first = await client.call_tool("web_search_raw", {"query": ["tides", "comet"]})
         second = await client.call_tool("web_search_raw", {"query": ["knots", "aurora"]})
         third = await client.call_tool("web_search", {"query": "knots"})
-    errors = [entry["result"].get("error", {}).get("code") for entry in structured(second)["queries"]]
+    errors = [
+        entry["result"].get("error", {}).get("code") for entry in structured(second)["queries"]
+    ]
     assert not first.is_error
     assert sorted(map(str, errors)) == ["None", "RATE_LIMIT"]
     assert structured(third)["error"]["code"] == "RATE_LIMIT"
 
 
-@pytest.mark.parametrize(("tool", "target"), [("web_search", "pages"), ("web_search_raw", "google")])
+@pytest.mark.parametrize(
+    ("tool", "target"), [("web_search", "pages"), ("web_search_raw", "google")]
+)
 async def test_cancelling_the_call_cancels_it_upstream(
     connect: Connect, sandbox: Sandbox, tool: str, target: str
 ) -> None:
@@ -222,13 +282,17 @@ async def test_progress_is_told(connect: Connect) -> None:
     assert messages[:2] == ["Searching the web", "Reading 3 pages"]
 
 
-async def test_domains_are_kept_to_by_the_vendor_or_here_and_the_reply_says_which(connect: Connect) -> None:
+async def test_domains_are_kept_to_by_the_vendor_or_here_and_the_reply_says_which(
+    connect: Connect,
+) -> None:
     elsewhere, here = {"include_domains": ["example.org"]}, {"include_domains": ["127.0.0.1"]}
     async with connect() as client:
         found = structured(await client.call_tool("web_search", {**ESPRESSO, **here}))
         nothing = structured(await client.call_tool("web_search", {**ESPRESSO, **elsewhere}))
         answered = structured(await client.call_tool("search_web", {**ESPRESSO, **here}))
-        without = structured(await client.call_tool("search_web", {**ESPRESSO, "exclude_domains": ["127.0.0.1"]}))
+        without = structured(
+            await client.call_tool("search_web", {**ESPRESSO, "exclude_domains": ["127.0.0.1"]})
+        )
         plain = structured(await client.call_tool("web_search", ESPRESSO))
     assert found["results"]
     assert not nothing["results"]
@@ -240,11 +304,15 @@ async def test_domains_are_kept_to_by_the_vendor_or_here_and_the_reply_says_whic
     assert not without.get("sources")
 
 
-async def test_the_operators_domains_bind_searching_and_reading(connect: Connect, sandbox: Sandbox) -> None:
+async def test_the_operators_domains_bind_searching_and_reading(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     async with connect(BLOCKED_DOMAINS="127.0.0.1") as client:
         found = structured(await client.call_tool("web_search", ESPRESSO))
         raw = structured(await client.call_tool("web_search_raw", ESPRESSO))
-        page = await client.call_tool("get_content", {"url": f"{sandbox.url}/pages/descale-espresso-machine"})
+        page = await client.call_tool(
+            "get_content", {"url": f"{sandbox.url}/pages/descale-espresso-machine"}
+        )
     assert found["results"] == []
     assert not raw["queries"][0]["result"].get("items")
     assert "does not allow 127.0.0.1" in structured(page)["error"]["message"]
@@ -276,11 +344,15 @@ def unmarked(text: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
-async def test_a_page_comes_in_windows_between_marks_of_its_own(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_page_comes_in_windows_between_marks_of_its_own(
+    connect: Connect, sandbox: Sandbox
+) -> None:
     url, text, offset, nonces = f"{sandbox.url}/pages/tides-explained", "", 0, set()
     async with connect() as client:
         while offset is not None:
-            result = await client.call_tool("get_content", {"url": url, "offset": offset, "maxChars": 500})
+            result = await client.call_tool(
+                "get_content", {"url": url, "offset": offset, "maxChars": 500}
+            )
             content: Any = result.structured_content
             nonce, piece = unmarked(content["page_content"])
             nonces.add(nonce)
@@ -294,11 +366,16 @@ async def test_a_page_comes_in_windows_between_marks_of_its_own(connect: Connect
 async def test_a_question_gets_the_passages_that_answer_it_under_either_name(
     connect: Connect, sandbox: Sandbox
 ) -> None:
-    arguments = {"url": f"{sandbox.url}/pages/tides-explained", "query": ["What are spring tides?", "penicillin"]}
+    arguments = {
+        "url": f"{sandbox.url}/pages/tides-explained",
+        "query": ["What are spring tides?", "penicillin"],
+    }
     async with connect() as client:
         found: Any
         found, again = [
-            (await client.call_tool(name, {**arguments, "includeMetadata": True})).structured_content
+            (
+                await client.call_tool(name, {**arguments, "includeMetadata": True})
+            ).structured_content
             for name in ("read_from_page", "web.readFromPage")
         ]
     assert again["metadata"] == found["metadata"]
@@ -355,7 +432,9 @@ async def test_a_scanned_pdf_says_so_in_its_note(connect: Connect, sandbox: Sand
     url = f"{sandbox.url}/pages/special/leaflet.pdf"
     async with connect() as client:
         content = (await client.call_tool("get_content", {"url": url})).structured_content
-        passages = (await client.call_tool("read_from_page", {"url": url, "query": "x"})).structured_content
+        passages = (
+            await client.call_tool("read_from_page", {"url": url, "query": "x"})
+        ).structured_content
     assert content is not None
     assert passages is not None
     assert (content["note"], passages["note"]) == ("scanned", "scanned")

@@ -27,7 +27,9 @@ def client_of() -> Callable[[Handler], httpx2.AsyncClient]:
         def unread(request: httpx2.Request) -> httpx2.Response:
             # A Response made of content counts as read already; one off a wire does not.
             reply = handler(request)
-            return httpx2.Response(reply.status_code, headers=reply.headers, stream=httpx2.ByteStream(reply.content))
+            return httpx2.Response(
+                reply.status_code, headers=reply.headers, stream=httpx2.ByteStream(reply.content)
+            )
 
         return httpx2.AsyncClient(transport=httpx2.MockTransport(unread))
 

@@ -17,7 +17,13 @@ OPENAI = "https://api.openai.com/v1"
         ({"embedding_server_url": OPENAI}, OPENAI_USD["text-embedding-3-small"]),
         ({"embedding_server_url": OPENAI, "embedding_model_name": "text-embedding-3-large"}, 0.13),
         ({"embedding_server_url": OPENAI, "embedding_model_name": "text-embedding-9"}, 0.0),
-        ({"embedding_server_url": "http://127.0.0.1:11434/v1", "embedding_model_name": "text-embedding-3-large"}, 0.0),
+        (
+            {
+                "embedding_server_url": "http://127.0.0.1:11434/v1",
+                "embedding_model_name": "text-embedding-3-large",
+            },
+            0.0,
+        ),
         ({"embedding_server_url": "https://api.openai.com.evil.example/v1"}, 0.0),
         ({"embedding_server_url": OPENAI, "prices": "embedding:0.5"}, 0.5),
         ({"embedding_server_url": OPENAI, "prices": "embedding:0"}, 0.0),

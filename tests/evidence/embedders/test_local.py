@@ -19,7 +19,13 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from tests.patience import PATIENCE
-from websearch_gateway.evidence.embedders.local import LONGEST_WORD, UNKNOWN, StaticEmbedder, Vocabulary, WordPieces
+from websearch_gateway.evidence.embedders.local import (
+    LONGEST_WORD,
+    UNKNOWN,
+    StaticEmbedder,
+    Vocabulary,
+    WordPieces,
+)
 
 DATA = resources.files("websearch_gateway.evidence.embedders") / "static_model"
 EMBEDDER = StaticEmbedder()
@@ -42,18 +48,32 @@ def similarity(a: str, b: str) -> float:
 @pytest.mark.parametrize(
     ("text", "like", "unlike"),
     [
-        ("A man is playing a guitar.", "Someone plays an instrument.", "The stock market fell on Monday."),
+        (
+            "A man is playing a guitar.",
+            "Someone plays an instrument.",
+            "The stock market fell on Monday.",
+        ),
         (
             "How do I undo my last commit?",
             "git reset moves a branch back",
             "Bake the bread for an hour.",
         ),
         ("car insurance", "automobile coverage", "cat food"),
-        ("The doctor examined the patient.", "A physician saw a sick person.", "The plane landed safely."),
-        ("python asyncio timeout", "cancel a coroutine after some seconds", "recipes for apple pie"),
+        (
+            "The doctor examined the patient.",
+            "A physician saw a sick person.",
+            "The plane landed safely.",
+        ),
+        (
+            "python asyncio timeout",
+            "cancel a coroutine after some seconds",
+            "recipes for apple pie",
+        ),
     ],
 )
-def test_a_text_is_nearer_to_its_paraphrase_than_to_another_topic(text: str, like: str, unlike: str) -> None:
+def test_a_text_is_nearer_to_its_paraphrase_than_to_another_topic(
+    text: str, like: str, unlike: str
+) -> None:
     assert similarity(text, like) > similarity(text, unlike) + 0.1
 
 
@@ -100,7 +120,9 @@ def test_another_process_computes_the_same_vector() -> None:
         "from websearch_gateway.evidence.embedders.local import StaticEmbedder as S;"
         "print(S().encode(['determinism'])[0].tobytes().hex())"
     )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     assert printed.stdout.strip() == EMBEDDER.encode(["determinism"])[0].tobytes().hex()
 
 
@@ -108,7 +130,9 @@ def test_a_text_without_a_known_piece_has_the_zero_vector() -> None:
     assert not EMBEDDER.encode(["", "   ", "你好世界"]).any()
 
 
-@pytest.mark.parametrize("text", ["hello world", "naïve café", "the value of α", "x = 1", "Straßenbahn", "deploy 🚀"])
+@pytest.mark.parametrize(
+    "text", ["hello world", "naïve café", "the value of α", "x = 1", "Straßenbahn", "deploy 🚀"]
+)
 def test_latin_script_is_known(text: str) -> None:
     assert EMBEDDER.knows(text)
 
@@ -142,11 +166,15 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 def test_importing_the_embedder_does_not_load_numpy() -> None:
     """Cold start is a feature: the model costs only those who rank with it."""
     code = "import websearch_gateway.evidence.embedders.local, sys; print('numpy' in sys.modules)"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     assert printed.stdout.strip() == "False"
 
 
-VOCABULARY = Path(str(resources.files("websearch_gateway.evidence.embedders") / "static_model" / "vocab.txt"))
+VOCABULARY = Path(
+    str(resources.files("websearch_gateway.evidence.embedders") / "static_model" / "vocab.txt")
+)
 DIFFER = "\u166d\u1734\u1885\u1886"
 """Characters that a later version of Unicode put into another category."""
 
@@ -217,7 +245,9 @@ def test_the_counts_are_those_of_the_pieces(own: WordPieces, text: str) -> None:
     assert own.counts(text) == Counter(own(text))
 
 
-PIECES = st.lists(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1), min_size=1, unique=True)
+PIECES = st.lists(
+    st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1), min_size=1, unique=True
+)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,9 @@ ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncC
 class Server:
     """Lacks the model until it is pulled; a pull answers with `pull`."""
 
-    def __init__(self, *, present: bool = True, pull: Any = MappingProxyType({"status": "success"})) -> None:
+    def __init__(
+        self, *, present: bool = True, pull: Any = MappingProxyType({"status": "success"})
+    ) -> None:
         self.present = present
         self.pull = pull
         self.seen: list[tuple[str, dict[str, Any]]] = []
@@ -42,14 +44,23 @@ def embedder(client: httpx2.AsyncClient, retry: Retry, **options: Any) -> Ollama
     return OllamaEmbedder("http://ollama.test/api", client, retry, **options)
 
 
-async def test_texts_are_embedded_in_batches_as_unit_vectors(client_of: ClientOf, retry: Retry) -> None:
+async def test_texts_are_embedded_in_batches_as_unit_vectors(
+    client_of: ClientOf, retry: Retry
+) -> None:
     server = Server()
-    vectors = await embedder(client_of(server), retry, model="all-minilm").embed(["x"] * 33, "document")
+    vectors = await embedder(client_of(server), retry, model="all-minilm").embed(
+        ["x"] * 33, "document"
+    )
     np.testing.assert_allclose(vectors, [[0.6, 0.8]] * 33, rtol=1e-6)
-    assert [(path, len(body["input"])) for path, body in server.seen] == [("/api/embed", 32), ("/api/embed", 1)]
+    assert [(path, len(body["input"])) for path, body in server.seen] == [
+        ("/api/embed", 32),
+        ("/api/embed", 1),
+    ]
 
 
-@pytest.mark.parametrize(("kind", "before"), [("query", "search_query: "), ("document", "search_document: ")])
+@pytest.mark.parametrize(
+    ("kind", "before"), [("query", "search_query: "), ("document", "search_document: ")]
+)
 async def test_nomic_embed_text_reads_the_task_before_the_text(
     client_of: ClientOf, retry: Retry, kind: Any, before: str
 ) -> None:
@@ -86,7 +97,9 @@ async def test_a_failed_pull_is_unavailable(
         await embedder(client_of(Server(present=False, pull=pull)), retry).embed(["x"], "query")
 
 
-async def test_a_model_that_is_missing_after_its_pull_is_unavailable(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_model_that_is_missing_after_its_pull_is_unavailable(
+    client_of: ClientOf, retry: Retry
+) -> None:
     def always_missing(request: httpx2.Request) -> httpx2.Response:
         if request.url.path == "/api/pull":
             return httpx2.Response(200, content=b'{"status":"success"}')
@@ -97,7 +110,9 @@ async def test_a_model_that_is_missing_after_its_pull_is_unavailable(client_of: 
 
 
 @pytest.mark.parametrize("body", [b"[]", b"{}", b'{"embeddings": null}', b'{"embeddings": []}'])
-async def test_a_reply_of_another_form_is_a_parse_error(client_of: ClientOf, retry: Retry, body: bytes) -> None:
+async def test_a_reply_of_another_form_is_a_parse_error(
+    client_of: ClientOf, retry: Retry, body: bytes
+) -> None:
     client = client_of(lambda _: httpx2.Response(200, content=body))
     with pytest.raises(SearchProviderParseError):
         await embedder(client, retry).embed(["x"], "query")

@@ -33,22 +33,38 @@ def test_without_an_address_the_built_in_model_serves(open_with: Callable[..., A
         ("https://models.test/ollama/api/", "https://models.test/ollama/api"),
     ],
 )
-def test_an_address_of_ollama_is_recognised(open_with: Callable[..., Any], address: str, url: str) -> None:
+def test_an_address_of_ollama_is_recognised(
+    open_with: Callable[..., Any], address: str, url: str
+) -> None:
     chosen = open_with(embedding_server_url=address)
     assert isinstance(chosen, OllamaEmbedder)
     assert (chosen.url, chosen.name) == (url, "ollama/nomic-embed-text")
 
 
-@pytest.mark.parametrize("address", ["http://localhost:11434/v1", "https://api.openai.com/v1", "http://tei.test:8080"])
-def test_every_other_address_is_openai_compatible(open_with: Callable[..., Any], address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["http://localhost:11434/v1", "https://api.openai.com/v1", "http://tei.test:8080"]
+)
+def test_every_other_address_is_openai_compatible(
+    open_with: Callable[..., Any], address: str
+) -> None:
     chosen = open_with(embedding_server_url=address, embedding_server_api_key="k")
     assert isinstance(chosen, OpenAICompatibleEmbedder)
-    assert (chosen.url, chosen.key, chosen.name) == (address, "k", "openai_compatible/text-embedding-3-small")
+    assert (chosen.url, chosen.key, chosen.name) == (
+        address,
+        "k",
+        "openai_compatible/text-embedding-3-small",
+    )
 
 
 def test_the_model_can_be_named(open_with: Callable[..., Any]) -> None:
-    assert open_with(embedding_server_url="http://a.test/v1", embedding_model_name="bge-m3").model == "bge-m3"
-    assert open_with(embedding_server_url="http://a.test/api", embedding_model_name="bge-m3").model == "bge-m3"
+    assert (
+        open_with(embedding_server_url="http://a.test/v1", embedding_model_name="bge-m3").model
+        == "bge-m3"
+    )
+    assert (
+        open_with(embedding_server_url="http://a.test/api", embedding_model_name="bge-m3").model
+        == "bge-m3"
+    )
 
 
 def test_another_name_needs_an_address(open_with: Callable[..., Any]) -> None:

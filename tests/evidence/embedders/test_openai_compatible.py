@@ -13,7 +13,12 @@ import pytest
 
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.net.requests import Retry
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError, Unavailable
+from websearch_gateway.errors import (
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    Unavailable,
+)
 from websearch_gateway.evidence.embedders.remote import MOST_DIMENSIONS, OpenAICompatibleEmbedder
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
@@ -40,9 +45,14 @@ class Server:
         self.bodies.append(body)
         self.headers.append(request.headers)
         if self.failures:
-            return httpx2.Response(self.failures.pop(0), headers={"retry-after": "7"}, json={"error": {}})
+            return httpx2.Response(
+                self.failures.pop(0), headers={"retry-after": "7"}, json={"error": {}}
+            )
         vectors = [[float(len(text)), 1.0] for text in body["input"]]
-        data = [{"index": i, "embedding": packed(v) if self.base64_floats else v} for i, v in enumerate(vectors)]
+        data = [
+            {"index": i, "embedding": packed(v) if self.base64_floats else v}
+            for i, v in enumerate(vectors)
+        ]
         return httpx2.Response(200, json={"data": data[::-1] if self.backwards else data})
 
 
@@ -51,13 +61,17 @@ def embedder(client: httpx2.AsyncClient, retry: Retry, **options: Any) -> OpenAI
 
 
 @pytest.mark.parametrize("base64_floats", [True, False])
-async def test_vectors_come_in_the_order_of_their_texts(client_of: ClientOf, retry: Retry, base64_floats: bool) -> None:
+async def test_vectors_come_in_the_order_of_their_texts(
+    client_of: ClientOf, retry: Retry, base64_floats: bool
+) -> None:
     server = Server(base64_floats=base64_floats, backwards=True)
     vectors = await embedder(client_of(server), retry).embed(["a", "bbb"], "document")
     np.testing.assert_allclose(vectors, [[2**-0.5, 2**-0.5], [0.9486833, 0.31622777]], rtol=1e-6)
 
 
-async def test_texts_are_sent_in_batches_of_32_and_blank_ones_not_at_all(client_of: ClientOf, retry: Retry) -> None:
+async def test_texts_are_sent_in_batches_of_32_and_blank_ones_not_at_all(
+    client_of: ClientOf, retry: Retry
+) -> None:
     """The vendor refuses an empty text with HTTP 400."""
     server = Server()
     vectors = await embedder(client_of(server), retry).embed(["", *["x"] * 70, " "], "document")
@@ -77,7 +91,9 @@ async def test_no_request_is_sent_if_all_texts_are_blank(client_of: ClientOf, re
     assert (await one.embed([""], "query")).shape == (1, 2)
 
 
-async def test_the_key_travels_as_a_bearer_token_and_is_never_shown(client_of: ClientOf, retry: Retry) -> None:
+async def test_the_key_travels_as_a_bearer_token_and_is_never_shown(
+    client_of: ClientOf, retry: Retry
+) -> None:
     server = Server()
     one = embedder(client_of(server), retry, key="sk-secret")
     await one.embed(["x"], "query")
@@ -137,13 +153,17 @@ async def test_other_errors_are_not_retried(client_of: ClientOf, retry: Retry, s
         b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
     ],
 )
-async def test_a_reply_of_another_form_is_a_parse_error(client_of: ClientOf, retry: Retry, body: bytes) -> None:
+async def test_a_reply_of_another_form_is_a_parse_error(
+    client_of: ClientOf, retry: Retry, body: bytes
+) -> None:
     client = client_of(lambda _: httpx2.Response(200, content=body))
     with pytest.raises(SearchProviderParseError):
         await embedder(client, retry).embed(["x"], "query")
 
 
-async def test_vectors_of_another_length_than_before_are_refused(client_of: ClientOf, retry: Retry) -> None:
+async def test_vectors_of_another_length_than_before_are_refused(
+    client_of: ClientOf, retry: Retry
+) -> None:
     """An index or a cache cannot compare them; a server whose model was swapped must be seen."""
     lengths = [2, 2, 3]
 

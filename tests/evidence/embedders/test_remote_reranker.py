@@ -20,11 +20,17 @@ from websearch_gateway.settings.loading import Settings
 
 ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncClient]
 QUERY = "how tall is the tower"
-TEXTS = ["Bread needs time.", "The tower has a restaurant on its first floor.", "How tall the tower is."]
+TEXTS = [
+    "Bread needs time.",
+    "The tower has a restaurant on its first floor.",
+    "How tall the tower is.",
+]
 KEY = key_of("reranker")
 
 
-async def order(client: httpx2.AsyncClient, texts: list[str] = TEXTS, **options: Any) -> tuple[list[int], str]:
+async def order(
+    client: httpx2.AsyncClient, texts: list[str] = TEXTS, **options: Any
+) -> tuple[list[int], str]:
     reranker = HttpReranker("http://rerank.test", client, **options)
     return await reranker.order(QUERY, texts, Call.after(10))
 
@@ -52,7 +58,9 @@ async def test_two_calls_that_learn_the_form_at_once_are_both_ordered(sandbox: S
     assert found == [([2, 1, 0], "")] * 4
 
 
-async def test_a_wrong_key_keeps_the_order_and_names_the_setting_and_no_secret(sandbox: Sandbox) -> None:
+async def test_a_wrong_key_keeps_the_order_and_names_the_setting_and_no_secret(
+    sandbox: Sandbox,
+) -> None:
     client = create_client()
     reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong-secret-key")
     kept, fault = await reranker.order(QUERY, TEXTS, Call.after(10))
@@ -68,7 +76,9 @@ async def test_thirty_texts_are_compared_and_long_ones_are_cut(client_of: Client
     def serve(request: httpx2.Request) -> httpx2.Response:
         bodies.append(json.loads(request.content))
         count = len(bodies[-1]["documents"])
-        return httpx2.Response(200, json={"results": [{"index": at, "relevance_score": at} for at in range(count)]})
+        return httpx2.Response(
+            200, json={"results": [{"index": at, "relevance_score": at} for at in range(count)]}
+        )
 
     found, _ = await order(client_of(serve), ["x" * 5_000] * 40)
     assert found == [*reversed(range(MOST_RERANKED)), *range(MOST_RERANKED, 40)]
@@ -78,7 +88,9 @@ async def test_thirty_texts_are_compared_and_long_ones_are_cut(client_of: Client
 
 
 async def test_texts_that_the_server_leaves_out_come_last(client_of: ClientOf) -> None:
-    found, _ = await order(client_of(lambda _: httpx2.Response(200, json=[{"index": 1, "score": -3.5}])))
+    found, _ = await order(
+        client_of(lambda _: httpx2.Response(200, json=[{"index": 1, "score": -3.5}]))
+    )
     assert found == [1, 0, 2]
 
 

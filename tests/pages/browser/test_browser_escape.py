@@ -21,7 +21,9 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.pages import browser as readers_browser
 from websearch_gateway.pages.browser import Browser
 
-pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
+pytestmark = pytest.mark.skipif(
+    not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"
+)
 
 # Each way has its own path at the forbidden server, which is at INSIDE; a name that resolves to it is at REBOUND.
 HEAD = """
@@ -94,7 +96,9 @@ class Inside:
         first = (await reader.read(4096)).decode("latin-1")
         path = re.match(r"[A-Z]+ /([\w-]*)", first)
         self.asked.add(path[1] if path else "tcp")
-        writer.write(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n"
+        )
 
 
 class Datagrams(asyncio.DatagramProtocol):
@@ -109,7 +113,9 @@ class Datagrams(asyncio.DatagramProtocol):
 async def inside() -> AsyncIterator[Inside]:
     inside = Inside()
     loop = asyncio.get_running_loop()
-    transport, _ = await loop.create_datagram_endpoint(lambda: Datagrams(inside), local_addr=("127.0.0.1", 0))
+    transport, _ = await loop.create_datagram_endpoint(
+        lambda: Datagrams(inside), local_addr=("127.0.0.1", 0)
+    )
     inside.udp_port = transport.get_extra_info("sockname")[1]
     async with serving(inside.serve) as inside.port:
         yield inside
@@ -132,7 +138,9 @@ def prepare(api: Any, inside: Inside) -> str:
     for name in ("stylesheet-redirect", "image-redirect", "fetch-redirect"):
         api.says(f"/moved/{name}", b"", status=302, location=f"{base}/{name}")
     api.says("/prerendered", f"<img src='{base}/prerendered'>".encode(), content_type="text/html")
-    api.says("/worker.js", f"fetch('{base}/service-worker')".encode(), content_type="text/javascript")
+    api.says(
+        "/worker.js", f"fetch('{base}/service-worker')".encode(), content_type="text/javascript"
+    )
     return f"{api.url}/page"
 
 
@@ -144,7 +152,9 @@ async def rendered(url: str, *allowed: str) -> Fetched:
     async with Fetcher(AddressPolicy(allowed), resolve=to_loopback) as fetcher:
         browser = Browser(fetcher)
         try:
-            return await browser.render(await fetcher.fetch(url, Deadline.after(120)), Deadline.after(120))
+            return await browser.render(
+                await fetcher.fetch(url, Deadline.after(120)), Deadline.after(120)
+            )
         finally:
             await browser.aclose()
 
@@ -155,11 +165,25 @@ async def test_the_page_reaches_no_forbidden_server_in_any_way(api: Any, inside:
     assert (inside.connections, inside.datagrams, inside.asked) == (0, 0, set())
 
 
-async def test_the_page_can_fetch_from_a_server_that_the_fetcher_may_reach(api: Any, inside: Inside) -> None:
+async def test_the_page_can_fetch_from_a_server_that_the_fetcher_may_reach(
+    api: Any, inside: Inside
+) -> None:
     """Shows that only the address policy blocks the other servers."""
-    await rendered(prepare(api, inside), api.pair, f"127.0.0.1:{inside.port}", f"rebound.example:{inside.port}")
+    await rendered(
+        prepare(api, inside), api.pair, f"127.0.0.1:{inside.port}", f"rebound.example:{inside.port}"
+    )
     assert inside.asked >= {"fetch", "xhr", "stylesheet", "script", "fetch-redirect", "rebound"}
-    assert not inside.asked & {"image", "frame", "post", "socket", "beacon", "worker-socket", "ping", "events", "tcp"}
+    assert not inside.asked & {
+        "image",
+        "frame",
+        "post",
+        "socket",
+        "beacon",
+        "worker-socket",
+        "ping",
+        "events",
+        "tcp",
+    }
     assert inside.datagrams == 0
 
 
@@ -171,20 +195,28 @@ async def test_the_browser_has_no_network_access_even_if_its_requests_are_not_in
     running = await readers_browser.launch(str(readers_browser.chromium_program(None)))
     try:
         page = await running.browser.new_page()
-        await page.route(url, lambda route: route.fulfill(content_type="text/html", body=api.replies["/page"][2]))
+        await page.route(
+            url, lambda route: route.fulfill(content_type="text/html", body=api.replies["/page"][2])
+        )
         await page.goto(url, wait_until="commit")
-        await page.wait_for_event("framenavigated", lambda frame: frame == page.main_frame and "#" not in frame.url)
+        await page.wait_for_event(
+            "framenavigated", lambda frame: frame == page.main_frame and "#" not in frame.url
+        )
     finally:
         await running.driver.stop()
     assert (inside.connections, inside.datagrams, inside.asked, api.seen) == (0, 0, set(), [])
 
 
-async def test_each_way_reaches_the_server_in_a_browser_with_network_access(api: Any, inside: Inside) -> None:
+async def test_each_way_reaches_the_server_in_a_browser_with_network_access(
+    api: Any, inside: Inside
+) -> None:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as driver:
         rebound = "--host-resolver-rules=MAP rebound.example 127.0.0.1"
-        browser = await driver.chromium.launch(executable_path=shutil.which("chromium"), args=[rebound])
+        browser = await driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=[rebound]
+        )
         page = await browser.new_page()
         await page.goto(prepare(api, inside), wait_until="commit")
         await page.wait_for_url("**/location")

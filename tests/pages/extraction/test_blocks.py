@@ -44,7 +44,9 @@ def test_an_element_counts_its_siblings_with_the_same_tag_and_classes() -> None:
     ],
     ids=["no opinion", "all", "a part", "none"],
 )
-def test_a_block_is_compared_with_the_text_of_another_extractor(found: str, shares: list[float]) -> None:
+def test_a_block_is_compared_with_the_text_of_another_extractor(
+    found: str, shares: list[float]
+) -> None:
     measures = measures_of("<p>One two three four</p><p>Six seven</p>")
     assert measures.found_in(found).tolist() == shares
 
@@ -54,7 +56,9 @@ def test_words_are_in_lower_case_and_without_punctuation() -> None:
 
 
 PROSE = "<p>This paragraph has many words, and it ends in a full stop as prose does.</p>"
-TEASERS = "".join(f"<li><h3><a href='/{n}'>Another headline of the day</a></h3></li>" for n in range(4))
+TEASERS = "".join(
+    f"<li><h3><a href='/{n}'>Another headline of the day</a></h3></li>" for n in range(4)
+)
 CONTEXT_PAGE = (
     f"<div><a href='/'>Home</a></div><article><h1>The title of it all</h1>{PROSE * 4}</article>"
     f"<aside><h2>Related stories</h2><ul>{TEASERS}</ul></aside><div class='comments'><p>I liked it.</p></div>"
@@ -64,7 +68,9 @@ CONTEXT_PAGE = (
 def columns(markup: str, title: str = "The title of it all") -> tuple[list[str], dict[str, Any]]:
     measures = measures_of(markup, title)
     texts = [block.text for block in measures.outline.blocks]
-    return texts, {name: np.broadcast_to(values, len(texts)) for name, values in measures.columns.items()}
+    return texts, {
+        name: np.broadcast_to(values, len(texts)) for name, values in measures.columns.items()
+    }
 
 
 def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
@@ -83,7 +89,9 @@ def test_blocks_under_a_related_heading_are_marked() -> None:
 def test_blocks_have_their_distances_from_the_title_and_the_first_comment() -> None:
     texts, found = columns(CONTEXT_PAGE)
     assert found["since_title"].tolist() == [place - 1 for place in range(len(texts))]
-    assert found["since_comments"].tolist() == [place - len(texts) + 1 for place in range(len(texts))]
+    assert found["since_comments"].tolist() == [
+        place - len(texts) + 1 for place in range(len(texts))
+    ]
 
 
 def test_a_page_without_prose_or_headings_also_has_all_columns() -> None:
@@ -93,7 +101,9 @@ def test_a_page_without_prose_or_headings_also_has_all_columns() -> None:
 
 def test_the_boxes_and_lines_after_the_text_mark_its_end() -> None:
     author = "<div class='author-box'><p>Someone writes here.</p></div><p>Teilen Sie den Artikel</p><p>Last.</p>"
-    texts, found = columns(f"<div class='author-line'>By someone</div><div>{PROSE * 5}</div>{author}")
+    texts, found = columns(
+        f"<div class='author-line'>By someone</div><div>{PROSE * 5}</div>{author}"
+    )
     box = texts.index("Someone writes here.")
     assert found["end_author"].tolist() == [place - box for place in range(len(texts))]
     assert found["end_words_share"].tolist() == [place - box - 1 for place in range(len(texts))]
@@ -101,7 +111,9 @@ def test_the_boxes_and_lines_after_the_text_mark_its_end() -> None:
 
 
 def test_a_block_knows_how_far_it_is_from_the_prose_in_the_tree() -> None:
-    texts, found = columns(f"<div><p>Top.</p></div><div><div><p>Head.</p></div><section>{PROSE * 3}</section></div>")
+    texts, found = columns(
+        f"<div><p>Top.</p></div><div><div><p>Head.</p></div><section>{PROSE * 3}</section></div>"
+    )
     assert found["levels_up"].tolist() == [3, 2, 1, 0, 1]
     assert found["levels_down"].tolist() == [2, 2, 1, 0, 1]
     assert len(texts) == 5

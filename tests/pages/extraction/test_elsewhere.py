@@ -15,13 +15,30 @@ URL = "https://ferry.example/news/1"
 FIRST = "The ferry crosses the river every hour from March to October, and once a day while there is ice on the river."
 SECOND = "Whoever misses the last crossing walks to the bridge, which takes about two hours at the pace of most people."
 ARTICLE = {"@type": "NewsArticle", "headline": "The ferry", "articleBody": f"{FIRST}\n\n{SECOND}"}
-PARTS = {"props": {"page": {"id": "b7c0", "url": "/a b.", "parts": [{"type": "p", "text": FIRST}, {"text": SECOND}]}}}
+PARTS = {
+    "props": {
+        "page": {
+            "id": "b7c0",
+            "url": "/a b.",
+            "parts": [{"type": "p", "text": FIRST}, {"text": SECOND}],
+        }
+    }
+}
 MARKUP = f"<article><h1>The ferry</h1><p>{FIRST}</p><p>{SECOND}</p></article>"
 
 PLACES = {
-    "JSON-LD": (f'<script type="application/ld+json">{json.dumps({"@graph": [ARTICLE]})}</script>', FROM_SCRIPTS),
-    "data of scripts": (f'<script type="application/json" id=__NEXT_DATA__>{json.dumps(PARTS)}</script>', FROM_SCRIPTS),
-    "markup in data": (f'<script type="application/json">{json.dumps({"body": MARKUP})}</script>', FROM_SCRIPTS),
+    "JSON-LD": (
+        f'<script type="application/ld+json">{json.dumps({"@graph": [ARTICLE]})}</script>',
+        FROM_SCRIPTS,
+    ),
+    "data of scripts": (
+        f'<script type="application/json" id=__NEXT_DATA__>{json.dumps(PARTS)}</script>',
+        FROM_SCRIPTS,
+    ),
+    "markup in data": (
+        f'<script type="application/json">{json.dumps({"body": MARKUP})}</script>',
+        FROM_SCRIPTS,
+    ),
     "a frame": (f'<iframe srcdoc="{escape(MARKUP)}"></iframe>', FROM_FRAME),
     "a template": (f"<template>{MARKUP}</template>", FROM_TEMPLATE),
 }
@@ -42,17 +59,27 @@ def test_a_text_that_nobody_sees_is_read_with_a_warning(place: str) -> None:
 def test_a_page_with_a_text_is_not_searched(place: str) -> None:
     markup, warning = PLACES[place]
     prose = "".join(
-        f"<p>At pier {n} one waits for the ferry in a house of wood, whatever the weather is.</p>" for n in range(9)
+        f"<p>At pier {n} one waits for the ferry in a house of wood, whatever the weather is.</p>"
+        for n in range(9)
     )
-    found = extract(f"<html><body><article><h1>Piers</h1>{prose}</article>{markup}</body></html>", URL, None)
+    found = extract(
+        f"<html><body><article><h1>Piers</h1>{prose}</article>{markup}</body></html>", URL, None
+    )
     assert FIRST not in found.markdown
     assert warning not in found.warnings
 
 
 def test_data_that_is_no_prose_is_no_text() -> None:
-    data = {"keys": [f"key-{n}" for n in range(200)], "css": "a{b:c} " * 99, "labels": ["Home", "Log in"] * 50}
+    data = {
+        "keys": [f"key-{n}" for n in range(200)],
+        "css": "a{b:c} " * 99,
+        "labels": ["Home", "Log in"] * 50,
+    }
     assert (
-        extract(f'<body><script type="application/json">{json.dumps(data)}</script></body>', URL, None).markdown == ""
+        extract(
+            f'<body><script type="application/json">{json.dumps(data)}</script></body>', URL, None
+        ).markdown
+        == ""
     )
 
 

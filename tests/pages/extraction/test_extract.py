@@ -29,7 +29,13 @@ PAGE = """<html><head><title>A title</title>
 def test_structure_links_and_tables_become_markdown() -> None:
     page = extract(PAGE, "https://example.com/a/b", None)
     assert page.published == "2026-03-04"
-    for part in ("# Heading", "**bold**", "[a link](https://example.com/rel?x=1)", "## Part two", "- one thing"):
+    for part in (
+        "# Heading",
+        "**bold**",
+        "[a link](https://example.com/rel?x=1)",
+        "## Part two",
+        "- one thing",
+    ):
         assert part in page.markdown
     assert "| Key | Value |" in page.markdown
     assert "Navigation" not in page.markdown
@@ -37,12 +43,19 @@ def test_structure_links_and_tables_become_markdown() -> None:
 
 def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     text = "<body><article><p>Съешь же ещё этих мягких французских булок, да выпей чаю.</p></article></body>"
-    assert "булок" in extract(f"<html>{text}</html>".encode("koi8-r"), "https://example.com/", "koi8_r").markdown
+    assert (
+        "булок"
+        in extract(
+            f"<html>{text}</html>".encode("koi8-r"), "https://example.com/", "koi8_r"
+        ).markdown
+    )
     declared = f'<html><head><meta charset="windows-1251"></head>{text}</html>'.encode("cp1251")
     assert "булок" in extract(declared, "https://example.com/", None).markdown
 
 
-PARAGRAPHS = "".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9))
+PARAGRAPHS = "".join(
+    f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9)
+)
 ARTICLE = "<meta property='og:type' content='article'>"
 
 
@@ -60,7 +73,9 @@ def test_trafilatura_is_asked_if_the_filter_is_unsure_and_about_every_article() 
     assert asks(ARTICLE + PARAGRAPHS.replace("p>", "div>"), 1.0)  # it may have kept teasers alone
 
 
-@pytest.mark.parametrize(("likely", "prose", "expected"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)])
+@pytest.mark.parametrize(
+    ("likely", "prose", "expected"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)]
+)
 def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_is_asked(
     likely: float, prose: int, expected: bool
 ) -> None:
@@ -76,7 +91,9 @@ def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_
     ],
     ids=["no prose", "large", "deep"],
 )
-def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose_or_takes_it_long(markup: str) -> None:
+def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose_or_takes_it_long(
+    markup: str,
+) -> None:
     assert not asks(markup, 0.8)
 
 
@@ -132,20 +149,30 @@ def test_a_line_that_leads_away_or_credits_a_picture_goes_from_prose(line: str) 
     assert rest(markup, likely, [1.0] * 19) == [0.8] * 9 + [0.0] + [0.8] * 9
 
 
-@pytest.mark.parametrize("line", ["Read more books than papers.", "Read more: " + "the port has a light. " * 9])
+@pytest.mark.parametrize(
+    "line", ["Read more books than papers.", "Read more: " + "the port has a light. " * 9]
+)
 def test_a_sentence_or_a_long_paragraph_that_begins_like_one_stays(line: str) -> None:
     assert rest(f"{PARAGRAPHS}<p>{line}</p>", [0.8] * 10, [1.0] * 10)[9] == 0.8
 
 
 def test_a_heading_that_promises_more_stays_over_prose_and_goes_over_links() -> None:
-    links, likely = "<ul><li><a href='/port'>The port</a></li><li><a href='/sea'>The sea</a></li></ul>", [0.8] * 12
-    assert rest(f"{PARAGRAPHS}<h2>More about the tides</h2>{PARAGRAPHS}", [0.8] * 19, [1.0] * 19)[9] == 0.8
+    links, likely = (
+        "<ul><li><a href='/port'>The port</a></li><li><a href='/sea'>The sea</a></li></ul>",
+        [0.8] * 12,
+    )
+    assert (
+        rest(f"{PARAGRAPHS}<h2>More about the tides</h2>{PARAGRAPHS}", [0.8] * 19, [1.0] * 19)[9]
+        == 0.8
+    )
     assert rest(f"{PARAGRAPHS}<h2>More about the tides</h2>{links}", likely, [1.0] * 12)[9] == 0
 
 
 def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
     comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
-    markup = f"<p>The article has more words.</p><div class='comment-list'><div>{comments}</div></div>"
+    markup = (
+        f"<p>The article has more words.</p><div class='comment-list'><div>{comments}</div></div>"
+    )
     both = rest(markup, [0.9] * 3, [1.0, 0.0, 1.0])
     assert both[1] == 0
     assert min(both[0], both[2]) > 0.7
@@ -153,18 +180,21 @@ def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> 
 
 def test_a_box_that_asks_for_consent_is_left_out() -> None:
     box = "<div id='cookie-banner'><p>We and our 508 partners store and read data on your device, always.</p></div>"
-    prose = "<p>Here is a paragraph of the page, which is long enough for everybody to see that it is prose.</p>" * 3
+    prose = (
+        "<p>Here is a paragraph of the page, which is long enough for everybody to see that it is prose.</p>"
+        * 3
+    )
     markdown = extract(f"<body>{prose}{box}</body>", "https://example.com/", None).markdown
     assert "everybody" in markdown
     assert "508" not in markdown
 
 
 def test_the_marks_of_a_page_builder_are_removed_outside_of_code() -> None:
-    text = (
-        "[vc_row][vc_column width=&quot;1/2&quot;]This is a paragraph with list[my_index] in it.[/vc_column][/vc_row]"
-    )
+    text = "[vc_row][vc_column width=&quot;1/2&quot;]This is a paragraph with list[my_index] in it.[/vc_column][/vc_row]"
     code = "<pre>[vc_row]code[/vc_row]</pre><p>A second paragraph follows the code, as on most pages.</p>"
-    markdown = extract(f"<body><article><p>{text}</p>{code}</article></body>", "https://example.com/", None).markdown
+    markdown = extract(
+        f"<body><article><p>{text}</p>{code}</article></body>", "https://example.com/", None
+    ).markdown
     assert markdown.startswith("This is a paragraph with list[my_index] in it.")
     assert "[vc_row]code[/vc_row]" in markdown
 
@@ -178,7 +208,9 @@ def test_invisible_text_is_left_out_with_a_warning() -> None:
     assert extract(PAGE, "https://example.com/", None).warnings == ()
 
 
-def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert "Navigation" not in extract(PAGE, "https://example.com/", None).markdown
     monkeypatch.setattr("websearch_gateway.pages.extraction.extract.MOST_JUDGED_BLOCKS", 3)
     whole = extract(PAGE, "https://example.com/", None).markdown
@@ -191,7 +223,9 @@ def test_a_page_without_text_is_empty() -> None:
         assert extract(html, "https://example.com/", None).markdown == ""
 
 
-@pytest.mark.parametrize("opening", ["<main>", "<article>", "<header>h</header><main>", "<section>", "<nav>n</nav>"])
+@pytest.mark.parametrize(
+    "opening", ["<main>", "<article>", "<header>h</header><main>", "<section>", "<nav>n</nav>"]
+)
 @pytest.mark.parametrize("between", ["", "<meta charset=utf-8><script>x</script>"])
 def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str) -> None:
     """Allowed by https://html.spec.whatwg.org/#optional-tags, and libxml2 puts such a page into its head."""
@@ -221,7 +255,9 @@ def test_a_page_with_the_most_allowed_elements_is_complete() -> None:
 
 
 def test_a_style_sheet_behind_the_last_element_that_is_read_still_hides_what_is_before_it() -> None:
-    root = page.parse("<body><p class=h>hidden</p><p>shown to all</p><p>cut</p><style>.h{display:none}</style>cut")
+    root = page.parse(
+        "<body><p class=h>hidden</p><p>shown to all</p><p>cut</p><style>.h{display:none}</style>cut"
+    )
     assert root is not None
     assert page.cut_elements(root, 4)
     strip_invisible(root)
@@ -231,5 +267,7 @@ def test_a_style_sheet_behind_the_last_element_that_is_read_still_hides_what_is_
 def test_lists_and_headings_below_a_depth_limit_get_no_marks() -> None:
     """Each level would rewrite all text in it."""
     for tag in ("blockquote", "h2", "li", "dt"):
-        read = extract(f"<body><article>{f'<{tag}>a' * 1_000}</article>", "https://example.com/", None)
+        read = extract(
+            f"<body><article>{f'<{tag}>a' * 1_000}</article>", "https://example.com/", None
+        )
         assert len(read.markdown) < 100_000

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import Measures, Trees, later_columns, likelihoods, load, reconsidered
-
-PAGE = (
-    "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
+from websearch_gateway.pages.extraction.blocks import (
+    Measures,
+    Trees,
+    later_columns,
+    likelihoods,
+    load,
+    reconsidered,
 )
+
+PAGE = "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
 
 
 def outline_of(markup: str) -> blocks.Outline:
@@ -22,13 +27,18 @@ def test_every_feature_of_the_filters_is_computed() -> None:
     later = later_columns(measures, np.full(4, 0.5), np.ones(4))
     assert set(load("block_filter_alone").features) <= set(measures.columns)
     assert set(load("block_filter").features) <= set(later)
-    assert {np.broadcast_to(values, 4).size for values in (*measures.columns.values(), *later.values())} == {4}
+    assert {
+        np.broadcast_to(values, 4).size for values in (*measures.columns.values(), *later.values())
+    } == {4}
 
 
 def test_likelihoods_are_between_zero_and_one_before_and_after_a_second_opinion() -> None:
     measures = Measures(outline_of(PAGE), "Head")
     alone = likelihoods(measures)
-    for likely in (alone, *(reconsidered(measures, alone, found) for found in (np.zeros(4), np.ones(4)))):
+    for likely in (
+        alone,
+        *(reconsidered(measures, alone, found) for found in (np.zeros(4), np.ones(4))),
+    ):
         assert likely.shape == (4,)
         assert 0 <= likely.min() <= likely.max() <= 1
 
@@ -69,14 +79,20 @@ SMALL = Trees(
 )
 
 
-@pytest.mark.parametrize(("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)])
-def test_a_row_gets_the_value_of_the_leaf_that_its_path_reaches(a: float, b: float, score: float) -> None:
+@pytest.mark.parametrize(
+    ("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)]
+)
+def test_a_row_gets_the_value_of_the_leaf_that_its_path_reaches(
+    a: float, b: float, score: float
+) -> None:
     likely = SMALL.probabilities({"a": a, "b": b}, 1)
     assert likely == pytest.approx([1 / (1 + np.exp(-score))])
 
 
 def test_a_row_has_the_same_probability_in_any_batch() -> None:
     a, b = np.random.default_rng(1).normal(size=(2, 250)) * 3
-    one_by_one = [SMALL.probabilities({"a": one, "b": other}, 1)[0] for one, other in zip(a, b, strict=True)]
+    one_by_one = [
+        SMALL.probabilities({"a": one, "b": other}, 1)[0] for one, other in zip(a, b, strict=True)
+    ]
     assert SMALL.probabilities({"a": a, "b": b}, 250).tolist() == pytest.approx(one_by_one)
     assert SMALL.probabilities({"a": a[:0], "b": b[:0]}, 0).shape == (0,)

@@ -19,7 +19,10 @@ POSTS = (
 
 
 def _vanilla() -> str:
-    bodies = [f'<div class="Item-Body"><div class="Message userContent">{text}</div></div>' for text in POSTS]
+    bodies = [
+        f'<div class="Item-Body"><div class="Message userContent">{text}</div></div>'
+        for text in POSTS
+    ]
     comments = "".join(
         f'<li class="Item ItemComment" id="Comment_{at}"><div class="Comment"><div class="Item-Header CommentHeader">'
         f'<a class="Username" href="/profile/u{at}">u{at}</a></div>{body}</div></li>'
@@ -61,7 +64,9 @@ def test_each_post_of_a_discourse_topic_is_read_from_its_json(post: str) -> None
 
 
 def test_the_author_stands_above_each_post_of_a_discourse_topic() -> None:
-    markdown = _markdown(_discourse(_topic([{"username": "kettle_fan", "cooked": f"<p>{POSTS[0]}</p>"}])))
+    markdown = _markdown(
+        _discourse(_topic([{"username": "kettle_fan", "cooked": f"<p>{POSTS[0]}</p>"}]))
+    )
     assert markdown.index("kettle_fan") < markdown.index(POSTS[0])
 
 
@@ -76,8 +81,23 @@ def test_hidden_text_and_scripts_in_the_json_of_discourse_are_left_out() -> None
 @pytest.mark.parametrize(
     "preloaded",
     [
-        *([], {}, {"topic_7": "no JSON"}, {"topic_7": "[]"}, {"topic_7": 7}, {"topic_7": '{"post_stream": null}'}),
-        {"topic_7": json.dumps({"post_stream": {"posts": [{"username": "\0\ud800", "cooked": "\0</div></body><p>"}]}})},
+        *(
+            [],
+            {},
+            {"topic_7": "no JSON"},
+            {"topic_7": "[]"},
+            {"topic_7": 7},
+            {"topic_7": '{"post_stream": null}'},
+        ),
+        {
+            "topic_7": json.dumps(
+                {
+                    "post_stream": {
+                        "posts": [{"username": "\0\ud800", "cooked": "\0</div></body><p>"}]
+                    }
+                }
+            )
+        },
         *(_topic([{}]), _topic(None), _topic([{"username": "u", "cooked": ""}])),
     ],
 )
@@ -85,8 +105,13 @@ def test_other_json_in_the_place_of_a_topic_is_ignored(preloaded: object) -> Non
     assert "Kettle" not in _markdown(_discourse(preloaded))
 
 
-def test_the_reader_is_told_that_posts_come_from_data_for_scripts_and_how_many_are_left_out() -> None:
-    posts = [{"username": f"u{at}", "cooked": f"<p>Post number {at} of the kettle.</p>"} for at in range(250)]
+def test_the_reader_is_told_that_posts_come_from_data_for_scripts_and_how_many_are_left_out() -> (
+    None
+):
+    posts = [
+        {"username": f"u{at}", "cooked": f"<p>Post number {at} of the kettle.</p>"}
+        for at in range(250)
+    ]
     page = extract(_discourse(_topic(posts)), "https://forum.example.com/t/kettle/7/3", None)
     assert page.warnings == (FROM_DATA, "The first 200 of 250 posts are read.")
     assert "number 199 " in page.markdown
@@ -120,9 +145,12 @@ def test_hidden_text_with_a_mark_of_its_own_does_not_stand_for_the_posts() -> No
 
 def test_a_class_of_vanilla_outside_a_thread_keeps_nothing() -> None:
     text = "".join(
-        f"<p>Paragraph {at} says how kettles switch themselves off when the water boils.</p>" for at in range(20)
+        f"<p>Paragraph {at} says how kettles switch themselves off when the water boils.</p>"
+        for at in range(20)
     )
-    advert = "<div class='sidebar'><div class='userContent'><a href='/buy'>Buy a kettle</a></div></div>"
+    advert = (
+        "<div class='sidebar'><div class='userContent'><a href='/buy'>Buy a kettle</a></div></div>"
+    )
     assert "Buy a kettle" not in _markdown(
         f"<html><body>{advert}<article><h1>Kettles</h1>{text}</article></body></html>"
     )
@@ -131,6 +159,7 @@ def test_a_class_of_vanilla_outside_a_thread_keeps_nothing() -> None:
 def test_posts_that_the_page_shows_itself_are_not_read_twice() -> None:
     posts = [{"username": "u", "cooked": f"<p>{POSTS[0]}</p>"}]
     shown = _discourse(_topic(posts)).replace(
-        "<section id='main'>", f"<section id='main'><div class='post' itemprop='text'><p>{POSTS[0]}</p></div>"
+        "<section id='main'>",
+        f"<section id='main'><div class='post' itemprop='text'><p>{POSTS[0]}</p></div>",
     )
     assert _markdown(shown).count(POSTS[0]) == 1

@@ -12,7 +12,9 @@ CODE = 'def spam(n: int) -> str:\n    if n > 1:\n        return "a" * n  # 1 < 2
 LINES = [line.replace("<", "&lt;").replace(">", "&gt;") for line in CODE.split("\n")]
 WHOLE = "\n".join(LINES)
 NUMBERS = "\n".join(str(n) for n in range(1, 6))
-TEXT = "The function above makes as many eggs as it is asked for, and calls another one for the rest."
+TEXT = (
+    "The function above makes as many eggs as it is asked for, and calls another one for the rest."
+)
 
 
 def numbered(line: str) -> str:
@@ -115,7 +117,9 @@ def test_code_is_kept_byte_for_byte_with_its_language(name):
     found = [markdown[start:end] for start, end in code_blocks(markdown)]
     assert found == [f"```{language}\n{CODE}\n```"]
     rest = markdown.replace(found[0], "")
-    assert not re.search(r"\b(?:Copy|Run|View Source|python|\d)\b", rest.replace("data-lang", "")), rest
+    assert not re.search(
+        r"\b(?:Copy|Run|View Source|python|\d)\b", rest.replace("data-lang", "")
+    ), rest
     assert rest.count(TEXT) == 2
 
 
@@ -152,7 +156,8 @@ def test_code_in_a_note_of_asciidoc_stays_code_and_code_of_one_line_in_a_cell_is
 
 def test_the_cards_of_the_pages_before_and_after_are_left_out():
     cards = "".join(
-        f'<a class="flex" href="/{way}"><div><p>Spam</p></div><p>{way} Page</p></a>' for way in ("Previous", "Next")
+        f'<a class="flex" href="/{way}"><div><p>Spam</p></div><p>{way} Page</p></a>'
+        for way in ("Previous", "Next")
     )
     page = f'<body><article><h1>Eggs</h1><div class="prose"><p>{TEXT}</p></div><div class="grid">{cards}</div></article></body>'
     found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
@@ -162,7 +167,13 @@ def test_the_cards_of_the_pages_before_and_after_are_left_out():
 
 @pytest.mark.parametrize(
     ("name", "language"),
-    [("line-numbers", ""), ("` tab-x", ""), ("wrap", ""), ("ruby", "ruby"), ("objective-c tab-objc", "objective-c")],
+    [
+        ("line-numbers", ""),
+        ("` tab-x", ""),
+        ("wrap", ""),
+        ("ruby", "ruby"),
+        ("objective-c tab-objc", "objective-c"),
+    ],
 )
 def test_only_a_language_beside_the_class_of_rouge_is_one(name: str, language: str):
     page = f'<main><h1>Eggs</h1><p>{TEXT}</p><pre class="highlight {name}">spam\neggs</pre></main>'
@@ -173,7 +184,9 @@ def test_only_a_language_beside_the_class_of_rouge_is_one(name: str, language: s
 def test_a_link_around_the_text_of_an_article_is_no_card():
     for head, text in (("", TEXT), ("<h1>Eggs</h1>", TEXT * 9)):
         page = f'<article>{head}<div><a href="/eggs"><p>{text}</p></a></div></article>'
-        assert TEXT in crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+        assert (
+            TEXT in crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+        )
 
 
 def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():
@@ -252,8 +265,12 @@ def test_every_signature_of_haddock_stays_and_has_its_id():
             f'<a href="#v:{name}" class="selflink">#</a></p></div>'
         )
 
-    names = [f"{verb}{way}" for verb in ("fry", "boil", "scramble") for way in ("Fast", "Slow", "P")]
-    listed = "".join(f'<li class="src short"><a href="#v:{name}">{name}</a> :: Pan a</li>' for name in names)
+    names = [
+        f"{verb}{way}" for verb in ("fry", "boil", "scramble") for way in ("Fast", "Slow", "P")
+    ]
+    listed = "".join(
+        f'<li class="src short"><a href="#v:{name}">{name}</a> :: Pan a</li>' for name in names
+    )
     page = (
         '<div id="package-header"><ul class="links"><li><a href="index.html">Contents</a></li></ul></div><div id="content">'
         f'<div id="synopsis"><ul class="details-toggle">{listed}</ul></div><div id="interface"><h1>Documentation</h1>'
@@ -268,13 +285,9 @@ def test_every_signature_of_haddock_stays_and_has_its_id():
 
 
 def test_a_short_member_of_typedoc_stays_with_its_heading():
-    member = (
-        '<section class="tsd-member"><h3 id="name">name</h3><div class="tsd-signature">name: string</div></section>'
-    )
+    member = '<section class="tsd-member"><h3 id="name">name</h3><div class="tsd-signature">name: string</div></section>'
     code = f'<pre><code class="ts">{WHOLE}</code><button type="button">Copy</button></pre>'
-    page = (
-        f'<body><div class="col-content"><h1>Class Eggs</h1><p>{TEXT}</p>{code}<h2>Properties</h2>{member}</div></body>'
-    )
+    page = f'<body><div class="col-content"><h1>Class Eggs</h1><p>{TEXT}</p>{code}<h2>Properties</h2>{member}</div></body>'
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
     assert "### name\n\nname: string" in markdown
     assert f"```ts\n{CODE}\n```" in markdown
@@ -308,7 +321,9 @@ def test_a_menu_beside_the_text_is_left_out():
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
     assert "Modules" not in markdown
     assert "#### spam(n)" in markdown
-    alone = crawled_html(f"<body>{menu}</body>".encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    alone = crawled_html(
+        f"<body>{menu}</body>".encode(), "https://docs.example.org/eggs", "utf-8"
+    ).markdown
     assert "Home" in alone
 
 
@@ -318,12 +333,20 @@ def test_a_heading_that_links_to_itself_is_plain_text():
         f'<h2><a href="other.html">Spam</a></h2><p>{TEXT}</p></main>'
     )
     markdown = crawled_html(page.encode(), "https://docs.example.org/x", "utf-8").markdown
-    assert markdown == f"# Eggs\n\n{TEXT}\n\n## [Spam](https://docs.example.org/other.html)\n\n{TEXT}"
+    assert (
+        markdown == f"# Eggs\n\n{TEXT}\n\n## [Spam](https://docs.example.org/other.html)\n\n{TEXT}"
+    )
 
 
 def test_the_words_before_code_stay_with_it_on_a_page_without_a_frame():
-    before = "".join(f"<h2>Step {n}</h2><p>{TEXT}</p><pre><code>x = {n}</code></pre><p>{TEXT}</p>" for n in range(10))
-    steps = "".join(f"<li><p>{words}:</p><pre><code>frob</code></pre></li>" for words in ("First do this", "Then that"))
+    before = "".join(
+        f"<h2>Step {n}</h2><p>{TEXT}</p><pre><code>x = {n}</code></pre><p>{TEXT}</p>"
+        for n in range(10)
+    )
+    steps = "".join(
+        f"<li><p>{words}:</p><pre><code>frob</code></pre></li>"
+        for words in ("First do this", "Then that")
+    )
     page = f"<body><h1>Eggs</h1><p>{TEXT}</p>{before}<h2>In a list</h2><ol>{steps}</ol></body>"
     markdown = crawled_html(page.encode(), "https://docs.example.org/x", "utf-8").markdown
     assert "1. First do this:" in markdown
@@ -341,7 +364,10 @@ def test_buttons_in_headings_of_rustdoc_and_links_to_source_are_left_out():
 
 
 def test_terms_with_ids_are_kept_with_their_texts_however_short():
-    terms = "".join(f'<h4>m{n}()</h4><dl><dt id="eggs.m{n}">m{n}(x)</dt><dd></dd></dl><p>{TEXT}</p>' for n in range(9))
+    terms = "".join(
+        f'<h4>m{n}()</h4><dl><dt id="eggs.m{n}">m{n}(x)</dt><dd></dd></dl><p>{TEXT}</p>'
+        for n in range(9)
+    )
     page = f"<body><div class='body'><h1>Eggs</h1><p>{TEXT}</p>{terms}</div></body>"
     found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
     assert [name for _, name in found.anchors] == [f"eggs.m{n}" for n in range(9)]
@@ -374,25 +400,34 @@ def test_short_texts_stay_where_a_generator_marks_no_main_element():
         f'<div id="main"><h1 class="page-title">Class: Eggs</h1><section><header><h2>Eggs</h2></header><article>{member}'
         f"</article></section></div>{menu}<footer>Documentation generated by JSDoc 4</footer>"
     )
-    assert re.findall(r"Turn it\.|The turns made\.|string", markdown) == ["Turn it.", "The turns made.", "string"]
+    assert re.findall(r"Turn it\.|The turns made\.|string", markdown) == [
+        "Turn it.",
+        "The turns made.",
+        "string",
+    ]
     assert not re.search(r"Home|Source|line 3|generated", markdown)
 
 
 def test_a_card_is_not_the_article_of_its_page():
-    card = (
-        '<article class="card"><p class="title"><span>Pans</span></p><div class="body"><p>Of iron.</p></div></article>'
-    )
+    card = '<article class="card"><p class="title"><span>Pans</span></p><div class="body"><p>Of iron.</p></div></article>'
     tree = '<starlight-file-tree><ul><li class="file"><span>eggs.md</span></li><li><span>pans.md</span></li></ul></starlight-file-tree>'
     quote = "<details><summary>More</summary><p>Boil them.</p></details><blockquote><p>So it is.</p></blockquote>"
-    markdown = crawled(f"<main><h1>Eggs</h1><p>{TEXT}</p>{card}{tree}<h2>Boiled</h2><p>{TEXT}</p>{quote}</main>")
-    assert all(text in markdown for text in ("Of iron.", "eggs.md", "pans.md", "More", "Boil them.", "So it is."))
+    markdown = crawled(
+        f"<main><h1>Eggs</h1><p>{TEXT}</p>{card}{tree}<h2>Boiled</h2><p>{TEXT}</p>{quote}</main>"
+    )
+    assert all(
+        text in markdown
+        for text in ("Of iron.", "eggs.md", "pans.md", "More", "Boil them.", "So it is.")
+    )
 
 
 def test_rows_of_names_stay_and_a_menu_above_the_text_goes_where_no_element_is_marked_as_main():
     row = "<tr><td>{0}</td><td><a href='#{0}'>{0}</a></td></tr>"
     names = "".join(map(row.format, ("hen", "pan", "salt")))
     part = f"<h2>Part</h2><p>{TEXT}</p><table><tr><th>Kind</th><th>Name</th></tr>{names}</table>"
-    markdown = crawled(f"<div class='top'><a href='/'>Home</a> of all eggs</div><h1>Eggs</h1><p>{TEXT}</p>{part * 3}")
+    markdown = crawled(
+        f"<div class='top'><a href='/'>Home</a> of all eggs</div><h1>Eggs</h1><p>{TEXT}</p>{part * 3}"
+    )
     assert markdown.count("| salt | [salt](https://docs.example.org/eggs#salt) |") == 3
     assert not re.search(r"Home|of all eggs", markdown)
 
@@ -407,27 +442,32 @@ def test_rows_of_names_stay_and_a_menu_above_the_text_goes_where_no_element_is_m
     ],
 )
 def test_footnotes_are_text(note: str):
-    assert "Only hens." in crawled(f"<main><h1>Eggs</h1><p>{TEXT}</p><pre>spam</pre><p>{TEXT}</p>{note}")
+    assert "Only hens." in crawled(
+        f"<main><h1>Eggs</h1><p>{TEXT}</p><pre>spam</pre><p>{TEXT}</p>{note}"
+    )
 
 
 def test_the_heading_above_the_main_element_stays_without_the_contents_below_it():
     contents = "".join(f'<li><a href="#part{n}">Part {n} of the eggs</a></li>' for n in range(9))
     parts = "".join(
-        f'<div class="sect1"><h2 id="part{n}">Part {n} of the eggs</h2><p>{TEXT}</p></div>' for n in range(9)
+        f'<div class="sect1"><h2 id="part{n}">Part {n} of the eggs</h2><p>{TEXT}</p></div>'
+        for n in range(9)
     )
     toc = f'<div id="toc" class="toc"><div id="toctitle">Table of Contents</div><ul class="sectlevel1">{contents}</ul></div>'
     markdown = crawled(f'<div id="header"><h1>Eggs</h1>{toc}</div><div id="content">{parts}</div>')
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
-    written = crawled(f'<main><h1>Eggs</h1><nav class="contents" id="contents"><ul>{contents}</ul></nav>{parts}</main>')
+    written = crawled(
+        f'<main><h1>Eggs</h1><nav class="contents" id="contents"><ul>{contents}</ul></nav>{parts}</main>'
+    )
     assert written.startswith("# Eggs\n\n- [Part 0 of the eggs]")  # its author asked for it
-    markdown = crawled(f'<main><h1>Eggs</h1><nav id="TableOfContents"><ul>{contents}</ul></nav>{parts}</main>')
+    markdown = crawled(
+        f'<main><h1>Eggs</h1><nav id="TableOfContents"><ul>{contents}</ul></nav>{parts}</main>'
+    )
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
 
 
 def test_crumbs_and_a_footer_without_a_role_are_left_out():
-    crumbs = (
-        '<div class="rustdoc-breadcrumbs"><a href="index.html">eggs</a>::<wbr><a href="pans/index.html">pans</a></div>'
-    )
+    crumbs = '<div class="rustdoc-breadcrumbs"><a href="index.html">eggs</a>::<wbr><a href="pans/index.html">pans</a></div>'
     foot = '<div id="footer"><div id="footer-text">Last updated 2026-11-28 15:00:54 UTC</div></div>'
     assert crawled(f"<main>{crumbs}<h1>Eggs</h1><p>{TEXT}</p>{foot}</main>") == f"# Eggs\n\n{TEXT}"
 

@@ -16,18 +16,29 @@ TEXT = "<p>Text.</p>"
     [
         ('<meta property="og:type" content=" Article ">', "article"),
         ('<script type="application/ld+json">{"@type": "NewsArticle"}</script>', "article"),
-        ('<script type="application/ld+json">{"@type": ["Thing", "BlogPosting"]}</script>', "article"),
+        (
+            '<script type="application/ld+json">{"@type": ["Thing", "BlogPosting"]}</script>',
+            "article",
+        ),
         ('<div itemscope itemtype="https://schema.org/Article"></div>', "article"),
         ('<meta property="og:type" content="website">', ""),
         ('<script>{"@type": "NewsArticle"}</script>', ""),
         ('<script type="application/ld+json">{"@type": "Product"}</script>', "product"),
         ('<meta property="og:type" content="product.item">', "product"),
-        ('<meta property="og:type" content="article"><div itemtype="https://schema.org/Product"></div>', "article"),
-        ('<meta property="og:type" content="article"><div itemtype="http://schema.org/QAPage"></div>', "thread"),
+        (
+            '<meta property="og:type" content="article"><div itemtype="https://schema.org/Product"></div>',
+            "article",
+        ),
+        (
+            '<meta property="og:type" content="article"><div itemtype="http://schema.org/QAPage"></div>',
+            "thread",
+        ),
         ("", ""),
     ],
 )
-def test_the_kind_of_a_page_is_declared_by_open_graph_json_ld_or_microdata(markup: str, kind: str) -> None:
+def test_the_kind_of_a_page_is_declared_by_open_graph_json_ld_or_microdata(
+    markup: str, kind: str
+) -> None:
     root = page.parse(f"<html><head></head><body>{markup}{TEXT}</body></html>")
     assert root is not None
     assert declared_kind(root) == kind
@@ -62,16 +73,26 @@ def test_documentation_is_recognised_by_its_address_or_generator(
         ("Frob Docs", "Welcome to Frob", "Welcome to Frob"),
     ],
 )
-def test_the_title_of_a_page_is_its_heading_where_a_site_is_named_beside_it(title: str, heading: str, own: str) -> None:
-    root = page.parse(f"<html><head><title>{title}</title></head><body><main><h1>{heading}</h1></main></body></html>")
+def test_the_title_of_a_page_is_its_heading_where_a_site_is_named_beside_it(
+    title: str, heading: str, own: str
+) -> None:
+    root = page.parse(
+        f"<html><head><title>{title}</title></head><body><main><h1>{heading}</h1></main></body></html>"
+    )
     assert page.title_of(root) == own
 
 
 @pytest.mark.parametrize(
     ("head", "title"),
     [
-        ("<title>The ferry | Arlen News</title><meta property='og:title' content='Arlen News'>", "The ferry"),
-        ("<title>Arlen News | The ferry</title><meta property='og:title' content='The ferry'>", "The ferry"),
+        (
+            "<title>The ferry | Arlen News</title><meta property='og:title' content='Arlen News'>",
+            "The ferry",
+        ),
+        (
+            "<title>Arlen News | The ferry</title><meta property='og:title' content='The ferry'>",
+            "The ferry",
+        ),
         ("<title>渡船每小时过河_新闻_河网</title>", "渡船每小时过河"),
         ("<title>渡船每小时过河｜河网</title>", "渡船每小时过河"),
         ("<title>to_html - frob</title>", "to_html - frob"),
@@ -84,14 +105,24 @@ def test_the_title_is_that_of_the_page_and_not_of_its_site(head: str, title: str
 
 
 SITE = {"@type": "WebSite", "datePublished": "2011-01-01"}
-STORY = {"@type": ["NewsArticle"], "datePublished": "2024-03-05T09:00:00+01:00", "dateModified": "2024-05-09"}
+STORY = {
+    "@type": ["NewsArticle"],
+    "datePublished": "2024-03-05T09:00:00+01:00",
+    "dateModified": "2024-05-09",
+}
 
 
 @pytest.mark.parametrize(
     ("markup", "day"),
     [
-        (f'<script type="application/ld+json">{json.dumps({"@graph": [SITE, STORY]})}</script>', "2024-03-05"),
-        (f'<script type="application/ld+json">{json.dumps([SITE, {"mainEntity": STORY}])}</script>', "2024-03-05"),
+        (
+            f'<script type="application/ld+json">{json.dumps({"@graph": [SITE, STORY]})}</script>',
+            "2024-03-05",
+        ),
+        (
+            f'<script type="application/ld+json">{json.dumps([SITE, {"mainEntity": STORY}])}</script>',
+            "2024-03-05",
+        ),
         ("<span class='date'>发布于 2024年3月5日</span>", "2024-03-05"),
         ("<span class='date'>2024年13月5日</span>", None),
         ("<p>Built in 2024年3月5日.</p>", None),

@@ -46,7 +46,9 @@ def test_the_language_of_a_nested_code_block_is_found() -> None:
 def test_a_fence_names_its_language_and_is_followed_by_a_blank_line() -> None:
     html = "<pre><code class='language-python'>def f():\n    return `1`</code></pre><p>after</p>"
     assert rendered(html) == "```python\ndef f():\n    return `1`\n```\n\nafter"
-    assert rendered("<div class='highlight-c notranslate'><pre>int a;</pre></div>").startswith("```c\n")
+    assert rendered("<div class='highlight-c notranslate'><pre>int a;</pre></div>").startswith(
+        "```c\n"
+    )
     assert rendered("<pre>a ``` b</pre>").startswith("````\n")
 
 
@@ -56,7 +58,10 @@ def test_a_data_table_keeps_rows_spans_and_pipes() -> None:
 
 
 def test_a_layout_table_is_not_rendered_as_a_table() -> None:
-    assert rendered("<table><tr><td><p>text<table><tr><td>a<td>b</table></table>") == "text\n\n| a | b |\n| --- | --- |"
+    assert (
+        rendered("<table><tr><td><p>text<table><tr><td>a<td>b</table></table>")
+        == "text\n\n| a | b |\n| --- | --- |"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,18 +78,23 @@ def test_links_become_absolute(href: str, target: str) -> None:
     assert rendered(f"<p><a href='{href}'>label</a>") == f"[label]({target})"
 
 
-@pytest.mark.parametrize("href", ["javascript:alert(1)", "data:text/html,x", "java\nscript:x", "http://[", "#", ""])
+@pytest.mark.parametrize(
+    "href", ["javascript:alert(1)", "data:text/html,x", "java\nscript:x", "http://[", "#", ""]
+)
 def test_a_link_without_a_safe_address_is_plain_text(href: str) -> None:
     assert rendered(f"<p><a href='{href}'>label</a>") == "label"
 
 
 def test_links_are_relative_to_the_base_of_the_page() -> None:
-    assert rendered("<base href='/other/'><p><a href='x'>l</a>") == "[l](https://example.com/other/x)"
+    assert (
+        rendered("<base href='/other/'><p><a href='x'>l</a>") == "[l](https://example.com/other/x)"
+    )
 
 
 def test_a_link_around_a_card_stays_on_its_first_line() -> None:
     assert (
-        rendered("<a href='/c'><div><h3>Card</h3><p>text</p></div></a>") == "### [Card](https://example.com/c)\n\ntext"
+        rendered("<a href='/c'><div><h3>Card</h3><p>text</p></div></a>")
+        == "### [Card](https://example.com/c)\n\ntext"
     )
 
 
@@ -102,7 +112,9 @@ def test_only_characters_that_would_be_markdown_are_escaped(text: str, markdown:
     assert rendered(f"<p>{text}</p>") == markdown
 
 
-@pytest.mark.parametrize("tag", ["div", "b", "blockquote", "ul><li", "table><tr><td", "a href=x", "pre", "code"])
+@pytest.mark.parametrize(
+    "tag", ["div", "b", "blockquote", "ul><li", "table><tr><td", "a href=x", "pre", "code"]
+)
 def test_any_depth_is_rendered(tag: str) -> None:
     assert "word" in rendered(f"<p>word</p>{f'<{tag}>' * 100_000}")
 
@@ -180,9 +192,7 @@ def test_every_term_of_a_definition_list_has_its_own_id() -> None:
 
 
 def test_ids_in_lists_and_tables_have_the_offsets_of_their_lines() -> None:
-    body = (
-        "<ul><li><h3 id=one>One</h3></li></ul><table><tr><th>k</th></tr><tr><td><dl><dt id=two>Two</dt></dl></td></tr>"
-    )
+    body = "<ul><li><h3 id=one>One</h3></li></ul><table><tr><th>k</th></tr><tr><td><dl><dt id=two>Two</dt></dl></td></tr>"
     assert anchored(body) == [("one", "### One"), ("two", "| **Two** |")]
 
 
@@ -194,7 +204,9 @@ def test_a_page_that_forges_marks_only_loses_them() -> None:
 def test_extraction_returns_the_ids_with_offsets_in_its_markdown() -> None:
     text = "<p>" + "Readable prose that any filter keeps. " * 8 + "</p>"
     page = extract(
-        f"<html><body><main><h1 id=top>Guide</h1>{text}<h2 id=end>End</h2>{text}</main></body></html>", BASE, None
+        f"<html><body><main><h1 id=top>Guide</h1>{text}<h2 id=end>End</h2>{text}</main></body></html>",
+        BASE,
+        None,
     )
     assert [(i, page.markdown[at:].partition("\n")[0]) for at, i in page.anchors] == [
         ("top", "# Guide"),
@@ -202,7 +214,13 @@ def test_extraction_returns_the_ids_with_offsets_in_its_markdown() -> None:
     ]
 
 
-@given(st.lists(st.sampled_from(["<h2 id=a>A", "<dt id=b>B", "<section id=c>", "</section>", "<p>t", "<li>", "<td>"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<h2 id=a>A", "<dt id=b>B", "<section id=c>", "</section>", "<p>t", "<li>", "<td>"]
+        )
+    )
+)
 def test_ids_do_not_change_the_text(parts: list[str]) -> None:
     body = f"<body>{''.join(parts)}</body>"
     bare = body.replace(" id=", " data-id=")

@@ -77,7 +77,14 @@ REFERENCE_TEXT = {
     "b": 0.9,
     "c": 0.9,
 }
-CRUMBS = {"Class": 0.1, "read()": 0.1, "Added in: v1": 0.1, "Next page": 0.3, "Menu": 0.3, "Never": 0.01}
+CRUMBS = {
+    "Class": 0.1,
+    "read()": 0.1,
+    "Added in: v1": 0.1,
+    "Next page": 0.3,
+    "Menu": 0.3,
+    "Never": 0.01,
+}
 
 
 def test_the_main_element_of_a_reference_page_is_kept_as_a_whole_without_navigation() -> None:
@@ -103,13 +110,23 @@ def test_a_generated_page_is_kept_to_its_end_even_if_one_section_has_nearly_all_
         "<div class=section><h2>Limits</h2><p>It does not support:</p><ul><li><p>Ice.</p></li></ul></div>"
         "</div></div><div class=ft><a href=/>Menu of all pages</a></div></body>"
     )
-    found = kept(page, {"A long section. " * 39 + "A long section.": 0.9, "code()": 0.9, "Ice.": 0.1, "Limits": 0.1})
+    found = kept(
+        page,
+        {
+            "A long section. " * 39 + "A long section.": 0.9,
+            "code()": 0.9,
+            "Ice.": 0.1,
+            "Limits": 0.1,
+        },
+    )
     assert {"Limits", "Ice."} < set(found)
     assert "Menu of all pages" not in found
 
 
 @pytest.mark.parametrize(
-    "main", ["div", "main itemscope itemtype='https://schema.org/QAPage'"], ids=["unmarked", "a thread"]
+    "main",
+    ["div", "main itemscope itemtype='https://schema.org/QAPage'"],
+    ids=["unmarked", "a thread"],
 )
 def test_on_any_other_page_only_the_likely_blocks_are_kept(main: str) -> None:
     assert "Added in: v1" not in kept(REFERENCE.format(main=main), REFERENCE_TEXT | CRUMBS)
@@ -129,7 +146,9 @@ def test_the_threshold_is_lower_for_an_uncertain_page() -> None:
 
 
 def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
-    root = page.parse("<div><p>keep <i>this</i></p><p>drop <img alt=me> that</p> and the rest</div>")
+    root = page.parse(
+        "<div><p>keep <i>this</i></p><p>drop <img alt=me> that</p> and the rest</div>"
+    )
     assert root is not None
     outline = blocks.outline(root)
     blank(outline, np.array([True, False, False]))
@@ -150,7 +169,12 @@ def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
 def test_a_box_that_asks_for_consent_is_known_by_its_name(opening: str, expected: bool) -> None:
     root = page.parse(f"<p>Before.</p>{opening}<p>One.</p></div><p>After.</p><p>The end.</p>")
     assert root is not None
-    assert Measures(blocks.outline(root), "").in_consent().tolist() == [False, expected, False, False]
+    assert Measures(blocks.outline(root), "").in_consent().tolist() == [
+        False,
+        expected,
+        False,
+        False,
+    ]
 
 
 def test_a_box_around_most_of_the_page_does_not_only_ask_for_consent() -> None:
@@ -174,7 +198,16 @@ TOLD = "A kettle of two litres"
         (f"<div><h2>k</h2><p>{TOLD}</p></div>" * 2, 2),
         (f"<ul><li><p>k</p><p>{TOLD}</p><li><p>k</p><p>{TOLD}</p></ul>", 1),
     ],
-    ids=["elsewhere", "beside", "a heading", "a cell", "a few words", "an answer", "one heading twice", "a list"],
+    ids=[
+        "elsewhere",
+        "beside",
+        "a heading",
+        "a cell",
+        "a few words",
+        "an answer",
+        "one heading twice",
+        "a list",
+    ],
 )
 def test_a_text_that_stands_twice_on_a_page_is_kept_once(again: str, count: int) -> None:
     found = kept(f"<main><p>{TOLD}</p>{again}</main>", {TOLD: 0.9, "A kettle": 0.9, "k": 0.9})
@@ -183,6 +216,11 @@ def test_a_text_that_stands_twice_on_a_page_is_kept_once(again: str, count: int)
 
 def test_documentation_keeps_what_it_repeats() -> None:
     prose = "<p>It boils water.</p>" * 9
-    markup = f"<body><article><h1>Kettles</h1><p>{TOLD}.</p><div><p>{TOLD}.</p></div>{prose}</article>"
-    for url, count in (("https://example.com/docs/kettles", 2), ("https://example.com/shop/kettles", 1)):
+    markup = (
+        f"<body><article><h1>Kettles</h1><p>{TOLD}.</p><div><p>{TOLD}.</p></div>{prose}</article>"
+    )
+    for url, count in (
+        ("https://example.com/docs/kettles", 2),
+        ("https://example.com/shop/kettles", 1),
+    ):
         assert extract(markup, url, None).markdown.count(TOLD) == count

@@ -8,7 +8,10 @@ import pytest
 from websearch_gateway.pages.extraction.extract import extract
 
 POSTS = [
-    ("mara", "Has anyone kept the old ropes of the ferry? I would like to copy the splice before they rot away."),
+    (
+        "mara",
+        "Has anyone kept the old ropes of the ferry? I would like to copy the splice before they rot away.",
+    ),
     ("oskar", "Two of them are in my shed. Bring a cart."),
     ("mara", "Thanks! Saturday?"),
     ("ilse", "Me too."),
@@ -54,11 +57,17 @@ def order_of(markdown: str, texts: list[str]) -> list[int]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_reply_is_kept_with_its_author(program: str) -> None:
-    posts = "".join(PROGRAMS[program].format(n=n, name=name, text=text) for n, (name, text) in enumerate(POSTS))
+    posts = "".join(
+        PROGRAMS[program].format(n=n, name=name, text=text) for n, (name, text) in enumerate(POSTS)
+    )
     if program == "rows of a table":
         posts = f"<table>{posts}</table>"
     markdown = extract(page(posts), "https://ferry.example/t/1", None).markdown
-    parts = [part for name, text in POSTS for part in ((text, name) if program == "answers" else (name, text))]
+    parts = [
+        part
+        for name, text in POSTS
+        for part in ((text, name) if program == "answers" else (name, text))
+    ]
     assert -1 not in order_of(markdown, parts)
     assert "Like" not in markdown
     assert "Reply" not in markdown
@@ -77,10 +86,14 @@ def test_a_reply_in_the_post_that_it_answers_is_a_post_of_its_own() -> None:
 
 
 def test_comments_below_a_text_are_no_thread() -> None:
-    prose = "The ferry crosses the river every hour from March to October, and once a day while there is ice. " * 9
+    prose = (
+        "The ferry crosses the river every hour from March to October, and once a day while there is ice. "
+        * 9
+    )
     text = "".join(f"<p>{prose}{n}</p>" for n in range(4))
     posts = "".join(
-        PROGRAMS["comments of a weblog"].format(n=n, name=name, text=text) for n, (name, text) in enumerate(POSTS)
+        PROGRAMS["comments of a weblog"].format(n=n, name=name, text=text)
+        for n, (name, text) in enumerate(POSTS)
     )
     body = f"<article>{text}</article><div id='comments'><ol>{posts}</ol></div>"
     assert "Two of them" not in extract(page(body), "https://ferry.example/ferry", None).markdown

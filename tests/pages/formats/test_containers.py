@@ -34,8 +34,12 @@ def in_word(runs: Sequence[Run]) -> str:
 
 def in_slides(runs: Sequence[Run]) -> str:
     looks = {"sup": 'baseline="30000"', "sub": 'baseline="-25000"', "del": 'strike="sngStrike"'}
-    text = "".join(f"<a:r><a:rPr {looks.get(look, '')}/><a:t>{text}</a:t></a:r>" for text, look in runs)
-    page = zipped(slides(f"<p:sp><p:nvSpPr/><p:txBody><a:p>{text}</a:p></p:txBody></p:sp>"), URL, "").markdown
+    text = "".join(
+        f"<a:r><a:rPr {looks.get(look, '')}/><a:t>{text}</a:t></a:r>" for text, look in runs
+    )
+    page = zipped(
+        slides(f"<p:sp><p:nvSpPr/><p:txBody><a:p>{text}</a:p></p:txBody></p:sp>"), URL, ""
+    ).markdown
     return page.removeprefix("## Slide 1\n\n")
 
 
@@ -45,9 +49,7 @@ def in_open_document(runs: Sequence[Run]) -> str:
         f'<style:style style:name="{name}"><style:text-properties style:text-position="{height}"/></style:style>'
         for name, height in looks.items()
     )
-    styles += (
-        '<style:style style:name="del"><style:text-properties style:text-line-through-style="solid"/></style:style>'
-    )
+    styles += '<style:style style:name="del"><style:text-properties style:text-line-through-style="solid"/></style:style>'
     text = "".join(f'<text:span text:style-name="{look}">{text}</text:span>' for text, look in runs)
     return zipped(open_document("text", f"<text:p>{text}</text:p>", styles), URL, "").markdown
 
@@ -64,7 +66,15 @@ def _in_code(text: str) -> str:
 
 def in_book(runs: Sequence[Run]) -> str:
     return zipped(
-        book(["<p>" + "".join(f"<{look or 'span'}>{text}</{look or 'span'}>" for text, look in runs) + "</p>"]), URL, ""
+        book(
+            [
+                "<p>"
+                + "".join(f"<{look or 'span'}>{text}</{look or 'span'}>" for text, look in runs)
+                + "</p>"
+            ]
+        ),
+        URL,
+        "",
     ).markdown
 
 
@@ -104,5 +114,9 @@ def test_every_number_of_a_document_is_one_of_its_source(scripts: list[Run]) -> 
     runs = [run for script in scripts for run in (("a1", ""), script)]
     source = {number for text, _ in runs for number in _NUMBER.findall(text)}
     for kind, read in DOCUMENTS.items():
-        markdown = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁₂₃₄₅₆₇₈₉]+", lambda run: f" {run[0].translate(_PLAIN_DIGITS)} ", read(runs))
+        markdown = re.sub(
+            "[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁₂₃₄₅₆₇₈₉]+",
+            lambda run: f" {run[0].translate(_PLAIN_DIGITS)} ",
+            read(runs),
+        )
         assert set(_NUMBER.findall(markdown)) <= source, kind

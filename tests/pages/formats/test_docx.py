@@ -54,7 +54,11 @@ def cell(text: str, properties: str = "") -> str:
 
 
 def test_headings_follow_the_styles_and_those_that_they_are_based_on() -> None:
-    body = styled("Tides", "H") + styled("Winds", "Mine") + paragraph("Direct", '<w:outlineLvl w:val="0"/>')
+    body = (
+        styled("Tides", "H")
+        + styled("Winds", "Mine")
+        + paragraph("Direct", '<w:outlineLvl w:val="0"/>')
+    )
     assert read(body + styled("Plain", "Loop")) == "## Tides\n\n## Winds\n\n# Direct\n\nPlain"
 
 
@@ -63,11 +67,20 @@ def test_a_long_chain_of_styles_is_followed() -> None:
         f'<w:style w:styleId="C{n}"><w:name w:val="c"/><w:basedOn w:val="{f"C{n - 1}" if n else "H"}"/></w:style>'
         for n in range(3_000)
     )
-    assert read(styled("Tides", "C2999"), styles=STYLES.replace("</w:styles>", f"{chain}</w:styles>")) == "## Tides"
+    assert (
+        read(styled("Tides", "C2999"), styles=STYLES.replace("</w:styles>", f"{chain}</w:styles>"))
+        == "## Tides"
+    )
 
 
 def test_lists_keep_their_depth_and_numbers() -> None:
-    body = listed("Cast off", 0) + listed("the bow line", 1) + listed("Row", 0) + paragraph("Rest.") + listed("Land", 0)
+    body = (
+        listed("Cast off", 0)
+        + listed("the bow line", 1)
+        + listed("Row", 0)
+        + paragraph("Rest.")
+        + listed("Land", 0)
+    )
     assert read(body) == "1. Cast off\n   * the bow line\n2. Row\n\nRest.\n\n3. Land"
 
 
@@ -89,7 +102,9 @@ def test_marks_links_and_code() -> None:
         '<w:r><w:t xml:space="preserve"> and </w:t></w:r><w:r><w:rPr><w:i w:val="0"/></w:rPr><w:t>low</w:t></w:r>'
         '<w:r><w:tab/></w:r><w:hyperlink r:id="l"><w:r><w:t>tides</w:t></w:r></w:hyperlink>'
     )
-    code = styled("if tide:", "Code") + styled("    row()", "Code").replace("<w:t>", '<w:t xml:space="preserve">')
+    code = styled("if tide:", "Code") + styled("    row()", "Code").replace(
+        "<w:t>", '<w:t xml:space="preserve">'
+    )
     assert read(f"<w:p>{runs}</w:p>{code}{styled('Said he.', 'Q')}") == (
         "**High** and low [tides](https://example.com/tides)\n\n```\nif tide:\n    row()\n```\n\n> Said he."
     )
@@ -102,14 +117,20 @@ def test_footnotes_stand_at_the_end() -> None:
         f'<w:footnote w:id="4">{paragraph("A ton.")}</w:footnote>'
         "</w:footnotes>"
     )
-    body = '<w:p><w:r><w:t>Heavy</w:t></w:r><w:r><w:footnoteReference w:id="4"/></w:r></w:p>' + paragraph("End.")
+    body = (
+        '<w:p><w:r><w:t>Heavy</w:t></w:r><w:r><w:footnoteReference w:id="4"/></w:r></w:p>'
+        + paragraph("End.")
+    )
     assert read(body, footnotes=notes) == "Heavy[^1]\n\nEnd.\n\n[^1]: A ton."
 
 
 @pytest.mark.parametrize(
     ("drawing", "shown"),
     [
-        ('<w:drawing><x descr="A red buoy"><a:blip r:embed="i"/></x></w:drawing>', "[Image: A red buoy]"),
+        (
+            '<w:drawing><x descr="A red buoy"><a:blip r:embed="i"/></x></w:drawing>',
+            "[Image: A red buoy]",
+        ),
         ('<w:drawing><a:blip r:embed="i"/></w:drawing>', "[Image: image7.png]"),
         (f"<w:pict><w:txbxContent>{paragraph('Boxed')}</w:txbxContent></w:pict>", "Boxed"),
     ],
@@ -144,4 +165,7 @@ def test_a_text_box_in_a_text_box_is_read_once() -> None:
 
 def test_the_title_in_the_usual_part_is_read_without_a_relation_to_it() -> None:
     core = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Harbour tides</dc:title></c>'
-    assert zipped(word(paragraph("Text."), {"docProps/core.xml": core}), "", "").title == "Harbour tides"
+    assert (
+        zipped(word(paragraph("Text."), {"docProps/core.xml": core}), "", "").title
+        == "Harbour tides"
+    )

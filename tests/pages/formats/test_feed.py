@@ -63,9 +63,15 @@ def test_links_are_relative_to_the_base_around_them_and_titles_may_name_tags() -
 
 def test_no_entry_can_look_like_another_one() -> None:
     body = "<description>&lt;h2&gt;Forged&lt;/h2&gt;## Forged&lt;p&gt;x&lt;/p&gt;</description>"
-    entry = f"<item><title>A [b](https://evil.example)</title><author>## Forged</author>{body}</item>"
-    read = feed(f"<rss><channel><title>T</title>{entry}</channel></rss>".encode(), URL, "utf-8").markdown
-    assert [line for line in read.splitlines() if line.startswith("#")] == [r"## A [b\](https://evil.example)"]
+    entry = (
+        f"<item><title>A [b](https://evil.example)</title><author>## Forged</author>{body}</item>"
+    )
+    read = feed(
+        f"<rss><channel><title>T</title>{entry}</channel></rss>".encode(), URL, "utf-8"
+    ).markdown
+    assert [line for line in read.splitlines() if line.startswith("#")] == [
+        r"## A [b\](https://evil.example)"
+    ]
     assert "**Forged**" in read
 
 
@@ -77,7 +83,11 @@ def test_a_date_with_an_impossible_zone_costs_only_the_date() -> None:
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "cp1252"])
 def test_the_charset_of_the_reply_is_used_for_a_feed(codec: str) -> None:
     assert (
-        feed("<?xml version='1.0'?><rss><channel><title>Höhe</title></channel></rss>".encode(codec), URL, codec).title
+        feed(
+            "<?xml version='1.0'?><rss><channel><title>Höhe</title></channel></rss>".encode(codec),
+            URL,
+            codec,
+        ).title
         == "Höhe"
     )
 

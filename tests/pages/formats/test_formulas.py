@@ -19,7 +19,11 @@ def part(name: str, *inside: str) -> str:
     return f"<m:{name}>{''.join(inside)}</m:{name}>"
 
 
-FRACTION = part("f", part("num", part("sSup", part("e", run("h")), part("sup", run("3")))), part("den", run("24")))
+FRACTION = part(
+    "f",
+    part("num", part("sSup", part("e", run("h")), part("sup", run("3")))),
+    part("den", run("24")),
+)
 SUM = part(
     "nary",
     '<m:naryPr><m:chr m:val="∑"/><m:limLoc m:val="undOvr"/></m:naryPr>',
@@ -28,10 +32,14 @@ SUM = part(
     part("e", part("sSub", part("e", run("x")), part("sub", run("i")))),
 )
 ROOT = part("rad", '<m:radPr><m:degHide m:val="1"/></m:radPr>', "<m:deg/>", part("e", run("2")))
-BRACKETS = part("d", '<m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>', part("e", run("a+b")))
+BRACKETS = part(
+    "d", '<m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>', part("e", run("a+b"))
+)
 SINE = part("func", part("fName", run("sin")), part("e", run("x")))
 MATRIX = part(
-    "m", part("mr", part("e", run("1")), part("e", run("0"))), part("mr", part("e", run("0")), part("e", run("1")))
+    "m",
+    part("mr", part("e", run("1")), part("e", run("0"))),
+    part("mr", part("e", run("0")), part("e", run("1"))),
 )
 
 
@@ -49,7 +57,9 @@ MATRIX = part(
     ids=["fraction", "sum", "root", "brackets", "function", "sign", "unknown"],
 )
 def test_a_formula_of_word_is_latex_in_its_sentence(formula: str, tex: str) -> None:
-    body = word(f"<w:p><w:r><w:t>Since </w:t></w:r><m:oMath {M}>{formula}</m:oMath><w:r><w:t> holds.</w:t></w:r></w:p>")
+    body = word(
+        f"<w:p><w:r><w:t>Since </w:t></w:r><m:oMath {M}>{formula}</m:oMath><w:r><w:t> holds.</w:t></w:r></w:p>"
+    )
     written = zipped(body, URL, "").markdown.replace(" ", "").replace("{", "").replace("}", "")
     assert written == f"Since`${tex}$`holds.".replace(" ", "").replace("{", "").replace("}", "")
 
@@ -73,7 +83,9 @@ def test_a_formula_of_open_document_is_read() -> None:
         '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>Q</mi><mo>=</mo><mfrac><mn>17</mn>'
         "<mn>24</mn></mfrac></mrow><annotation>Q = 17 over 24</annotation></semantics></math>"
     )
-    body = open_document("text", f"<text:p>The flow is {frame} here.</text:p>", parts={"Object 1/content.xml": math})
+    body = open_document(
+        "text", f"<text:p>The flow is {frame} here.</text:p>", parts={"Object 1/content.xml": math}
+    )
     assert zipped(body, URL, "").markdown == r"The flow is `$Q=\frac{17}{24}$` here."
 
 

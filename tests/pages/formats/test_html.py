@@ -7,7 +7,12 @@ import pytest
 
 from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.base.net.fetch import Fetcher
-from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchError,
+    SearchFetchError,
+    SearchTimeoutError,
+)
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import LONGEST_CHALLENGE, is_bot_challenge
 from websearch_gateway.pages.reader_table import ReaderTable
@@ -19,7 +24,9 @@ def soon() -> Deadline:
     return Deadline.after(300)
 
 
-async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_a_page_is_read_with_its_title_date_and_text(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
     url = f"{sandbox.url}/pages/tides-explained"
     page = await reader.read(url, soon())
     assert (page.url, page.final_url, page.content_type) == (url, url, "text/html")
@@ -29,14 +36,17 @@ async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, rea
     assert "3.8 centimetres per year" in page.markdown
 
 
-async def test_the_final_url_is_the_end_of_the_redirects(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_the_final_url_is_the_end_of_the_redirects(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
     page = await reader.read(f"{sandbox.url}/pages/special/moved-twice", soon())
     assert page.url == f"{sandbox.url}/pages/special/moved-twice"
     assert page.final_url == f"{sandbox.url}/pages/espresso-at-home"
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '```json\n{\n  "station":')]
+    ("name", "text"),
+    [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '```json\n{\n  "station":')],
 )
 async def test_plain_text_is_unchanged_and_json_becomes_code(
     sandbox: Sandbox, reader: ReaderTable, name: str, text: str
@@ -100,19 +110,36 @@ async def test_every_failure_of_a_page_becomes_an_error_of_ours(
     assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
 
 
-async def test_a_charset_that_is_not_an_encoding_is_ignored(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_a_charset_that_is_not_an_encoding_is_ignored(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
     sandbox.fault("pages/aurora", "odd_charset")
     assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown.startswith("aaaa")
 
 
-async def test_pages_read_at_the_same_time_are_not_mixed_up(sandbox: Sandbox, reader: ReaderTable) -> None:
-    names = ["aurora", "compost", "tides-explained", "knots", "night-train", "roman-concrete", "sqlite-wal", "ryokucha"]
-    pages = await asyncio.gather(*(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names))
+async def test_pages_read_at_the_same_time_are_not_mixed_up(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
+    names = [
+        "aurora",
+        "compost",
+        "tides-explained",
+        "knots",
+        "night-train",
+        "roman-concrete",
+        "sqlite-wal",
+        "ryokucha",
+    ]
+    pages = await asyncio.gather(
+        *(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names)
+    )
     assert [page.url.rpartition("/")[2] for page in pages] == names
     assert len({page.markdown for page in pages}) == len(names)
 
 
-async def test_cancelling_a_read_closes_the_connection(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_cancelling_a_read_closes_the_connection(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
     sandbox.fault("pages/aurora", "hang")
     task = asyncio.create_task(reader.read(f"{sandbox.url}/pages/aurora", soon()))
     await sandbox.wait_for("pages/aurora", calls=1)
@@ -137,10 +164,16 @@ async def test_a_bot_challenge_is_an_error(api: Any, workers: Workers) -> None:
         ("Just a moment...", ""),
         ("Attention Required! | Cloudflare", "Please enable cookies. Sorry, you have been blocked"),
         ("shop.example", "Verify you are human by completing the action below."),
-        ("Robot Check", "Enter the characters you see below. Sorry, we just need to make sure you're not a robot."),
+        (
+            "Robot Check",
+            "Enter the characters you see below. Sorry, we just need to make sure you're not a robot.",
+        ),
         ("", "Our systems have detected unusual traffic from your computer network."),
         ("news.example", "Please enable JavaScript and cookies to continue"),
-        ("Access to this page has been denied", "Press & Hold to confirm you are a human (and not a bot)."),
+        (
+            "Access to this page has been denied",
+            "Press & Hold to confirm you are a human (and not a bot).",
+        ),
         ("Making sure you're not a bot!", "Loading... Making sure you’re not a bot!"),
     ],
 )
@@ -162,7 +195,9 @@ def test_an_ordinary_page_is_not_a_bot_challenge(title: str, text: str) -> None:
     assert not is_bot_challenge(title, text)
 
 
-async def test_a_page_that_sends_its_readers_on_at_once_is_read_where_they_arrive(api: Any, workers: Workers) -> None:
+async def test_a_page_that_sends_its_readers_on_at_once_is_read_where_they_arrive(
+    api: Any, workers: Workers
+) -> None:
     moved = '<head><meta http-equiv="refresh" content="0; url={}"></head><p>Moved.</p>'
     api.says("/old", moved.format("newer").encode(), content_type="text/html")
     api.says("/newer", moved.format("/new").encode(), content_type="text/html")
@@ -181,8 +216,14 @@ async def test_a_page_that_sends_its_readers_on_at_once_is_read_where_they_arriv
         assert api.seen.count("/loop") == 1
 
 
-async def test_a_page_does_not_send_its_readers_to_a_forbidden_address(api: Any, workers: Workers) -> None:
-    api.says("/old", b'<meta http-equiv="refresh" content="0; url=http://10.0.0.1/">', content_type="text/html")
+async def test_a_page_does_not_send_its_readers_to_a_forbidden_address(
+    api: Any, workers: Workers
+) -> None:
+    api.says(
+        "/old",
+        b'<meta http-equiv="refresh" content="0; url=http://10.0.0.1/">',
+        content_type="text/html",
+    )
     async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         with pytest.raises(ForbiddenUrlError):
             await ReaderTable.build(fetcher, workers).read(f"{api.url}/old", soon())

@@ -31,7 +31,11 @@ def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = 
         (b"<!doctype html><p>source code", "text/plain", "code"),
         (b"# Head", "text/markdown", "markdown"),
         (b"<rss/>", "application/rss+xml", "feed"),
-        (b'<?xml version="1.0"?><?xml-stylesheet href="x"?>\n<feed xmlns="y">', "text/html", "feed"),
+        (
+            b'<?xml version="1.0"?><?xml-stylesheet href="x"?>\n<feed xmlns="y">',
+            "text/html",
+            "feed",
+        ),
         (b"<atom:feed>", "application/xml", "feed"),
         (b"<rdf:RDF xmlns=", "", "feed"),
         (b"<rss>", "text/plain", "text"),
@@ -62,7 +66,9 @@ def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = 
         ("h\xe9".encode("utf-16-le"), "text/plain", "text"),
     ],
 )
-def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, declared: str, kind: str) -> None:
+def test_the_kind_follows_the_declared_type_and_the_first_bytes(
+    body: bytes, declared: str, kind: str
+) -> None:
     charset = "utf-16-le" if b"\0" in body and kind == "text" else "utf-8"
     assert kind_of(fetched(body, declared, charset)) == kind
 
@@ -88,7 +94,9 @@ def test_the_file_name_decides_if_the_type_is_vague(path: str, declared: str, ki
 @pytest.mark.parametrize("path", ["/a.PDF?x=1", "/pdf/2301.00001", "/a.txt"])
 async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
     bench.api.says(path, b"six megabytes " * 450_000, content_type="text/plain")
-    reading = HtmlReader(bench.fetcher, bench.workers).read(bench.api.url + path, Deadline.after(40))
+    reading = HtmlReader(bench.fetcher, bench.workers).read(
+        bench.api.url + path, Deadline.after(40)
+    )
     if path == "/a.txt":
         with pytest.raises(SearchFetchError, match="too large"):
             await reading
@@ -114,7 +122,9 @@ async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
         (b"abc", "application/pdf", "application/pdf"),
     ],
 )
-def test_content_that_is_not_text_is_refused_whatever_its_declared_type(body: bytes, declared: str, named: str) -> None:
+def test_content_that_is_not_text_is_refused_whatever_its_declared_type(
+    body: bytes, declared: str, named: str
+) -> None:
     with pytest.raises(SearchFetchError, match=re.escape(f"of type {named},")) as caught:
         kind_of(fetched(body, declared))
     assert caught.value.details == {"reason": "type", "content_type": named}
@@ -148,7 +158,9 @@ def test_source_of_any_type_is_unchanged_in_a_fence(declared: str) -> None:
     assert page.markdown == f"```src\n{SOURCE.rstrip()}\n```"
 
 
-@pytest.mark.parametrize("start", ['<?xml version="1.0"?>\n<project/>', "<!DOCTYPE html>\n<p>x</p>", "<svg></svg>"])
+@pytest.mark.parametrize(
+    "start", ['<?xml version="1.0"?>\n<project/>', "<!DOCTYPE html>\n<p>x</p>", "<svg></svg>"]
+)
 def test_markup_that_is_declared_as_plain_text_is_shown_as_it_is(start: str) -> None:
     file = fetched(start.encode(), "text/plain")
     page = cleaned(CONVERTERS[kind_of(file)], file.url, file.body, file.url, "utf-8")
@@ -156,7 +168,10 @@ def test_markup_that_is_declared_as_plain_text_is_shown_as_it_is(start: str) -> 
 
 
 def test_a_fence_is_longer_than_those_in_the_source() -> None:
-    assert CONVERTERS["code"](b"x\n````\ny", "https://example.com/a", "utf-8").markdown == "`````\nx\n````\ny\n`````"
+    assert (
+        CONVERTERS["code"](b"x\n````\ny", "https://example.com/a", "utf-8").markdown
+        == "`````\nx\n````\ny\n`````"
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +180,11 @@ def test_a_fence_is_longer_than_those_in_the_source() -> None:
         ("changelog.gz", b"Grease the hinges.", "Grease the hinges."),
         ("a.json.gz", b"[1]", "```json\n[\n  1\n]\n```"),
         ("a.md.gz", b"# T\n\n[a](b.md)", "# T\n\n[a](https://example.com/b.md)"),
-        ("page.gz", b"<html><body><main><p>Words of the page.</p></main></body></html>", "Words of the page."),
+        (
+            "page.gz",
+            b"<html><body><main><p>Words of the page.</p></main></body></html>",
+            "Words of the page.",
+        ),
     ],
 )
 def test_a_compressed_file_is_read_by_its_own_kind(name: str, inside: bytes, markdown: str) -> None:
@@ -193,15 +212,22 @@ def test_a_head_full_of_comments_is_classified_quickly() -> None:
     assert kind_of(fetched(b"<!---->" * 200 + b"?", "")) == "text"
 
 
-@pytest.mark.parametrize("kind", sorted(CONVERTERS.keys() - {"pdf", "feed", "zip", "compound", "notebook", "gzip"}))
-@pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"[" * 99_999, b"<" * 1_000, b'a,"b\n' * 3], ids=range(5))
+@pytest.mark.parametrize(
+    "kind", sorted(CONVERTERS.keys() - {"pdf", "feed", "zip", "compound", "notebook", "gzip"})
+)
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xfe\x00", b"[" * 99_999, b"<" * 1_000, b'a,"b\n' * 3], ids=range(5)
+)
 def test_any_bytes_can_be_read_as_text(kind: Kind, body: bytes) -> None:
     CONVERTERS[kind](body, "https://example.com/a", "utf-8")
 
 
 def test_json_is_indented_and_named() -> None:
     page = json_text('{"name": "Höhe", "m": [1]}'.encode(), "", "utf-8")
-    assert (page.title, page.markdown) == ("Höhe", '```json\n{\n  "name": "Höhe",\n  "m": [\n    1\n  ]\n}\n```')
+    assert (page.title, page.markdown) == (
+        "Höhe",
+        '```json\n{\n  "name": "Höhe",\n  "m": [\n    1\n  ]\n}\n```',
+    )
 
 
 def test_invalid_json_is_plain_text() -> None:
@@ -236,7 +262,10 @@ def test_the_title_of_markdown_is_words_of_its_front_matter_or_first_heading(
 
 
 def test_the_front_matter_of_markdown_dates_it() -> None:
-    assert markdown(b"---\ntitle: a\ndate: 2024-03-05T10:00:00+02:00\n---\nb", "", "utf-8").published == "2024-03-05"
+    assert (
+        markdown(b"---\ntitle: a\ndate: 2024-03-05T10:00:00+02:00\n---\nb", "", "utf-8").published
+        == "2024-03-05"
+    )
 
 
 def test_relative_links_of_markdown_lead_where_they_do_on_the_site() -> None:
@@ -254,7 +283,9 @@ def test_relative_links_of_markdown_lead_where_they_do_on_the_site() -> None:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_a_table_keeps_its_cells(delimiter: str) -> None:
     rows = [["port", "height, m; about|tide"], ["Skerry", 'a "b"\nc'], ["Gull"]]
-    text = "\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+    text = "\n".join(
+        delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows
+    )
     text = text.replace('"port"', "port")
     assert csv_table(text.encode(), "", "utf-8").markdown == (
         '| port | height, m; about\\|tide |\n| --- | --- |\n| Skerry | a "b" c |\n| Gull |  |'
@@ -300,4 +331,7 @@ def test_the_size_of_converted_json_and_tables_is_limited() -> None:
 
 
 def test_a_line_separator_ends_no_row() -> None:
-    assert csv_table("a,b\nc\u2028d,e\n".encode(), "", "utf-8").markdown == "| a | b |\n| --- | --- |\n| c d | e |"
+    assert (
+        csv_table("a,b\nc\u2028d,e\n".encode(), "", "utf-8").markdown
+        == "| a | b |\n| --- | --- |\n| c d | e |"
+    )

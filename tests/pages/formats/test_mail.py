@@ -35,7 +35,11 @@ def test_headers_text_and_attachments() -> None:
 
 
 def test_the_richer_of_two_forms_is_read() -> None:
-    page = mail(bytes(message("See HTML.", "<p>A <b>long</b> tale of the sea</p>")), "https://example.com/a", "utf-8")
+    page = mail(
+        bytes(message("See HTML.", "<p>A <b>long</b> tale of the sea</p>")),
+        "https://example.com/a",
+        "utf-8",
+    )
     assert "A **long** tale of the sea" in page.markdown
     assert "See HTML." not in page.markdown
 
@@ -58,7 +62,10 @@ PICTURE = "Content-Type: image/png; name=g.png\nContent-Disposition: inline\n\ni
         ),
         (parts("mixed", f"{HTML}<p>One.", f"\n{HTML}<p>Two."), "One.\n\nTwo."),
         (parts("related", f"{HTML}<p>One.", f"\n{HTML}<p>A frame."), "One."),
-        (parts("alternative", f"{PLAIN}One two three.", f"\n{HTML}<p><b>One</b> two three."), "One two three."),
+        (
+            parts("alternative", f"{PLAIN}One two three.", f"\n{HTML}<p><b>One</b> two three."),
+            "One two three.",
+        ),
         (
             parts(
                 "alternative",
@@ -80,7 +87,8 @@ PICTURE = "Content-Type: image/png; name=g.png\nContent-Disposition: inline\n\ni
 )
 def test_every_text_of_a_message_is_read_once(body: bytes, text: str) -> None:
     assert (
-        mail(b"To: x@y.example\n" + body, "https://example.com/a", "utf-8").markdown == f"**To:** x@y.example\n\n{text}"
+        mail(b"To: x@y.example\n" + body, "https://example.com/a", "utf-8").markdown
+        == f"**To:** x@y.example\n\n{text}"
     )
 
 
@@ -119,7 +127,9 @@ def test_very_many_parts_are_capped() -> None:
 
 
 def test_a_header_of_brackets_is_cut() -> None:
-    page = mail(b"Subject: Tides\nFrom: " + b"(" * 100_000 + b"\n\nwords", "https://example.com/a", "utf-8")
+    page = mail(
+        b"Subject: Tides\nFrom: " + b"(" * 100_000 + b"\n\nwords", "https://example.com/a", "utf-8"
+    )
     assert (page.title, page.markdown.split()[-1]) == ("Tides", "words")
 
 
@@ -134,7 +144,9 @@ def test_messages_in_each_other_are_read_to_a_bounded_depth() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["Content-Type", "Content-Disposition", "Content-Transfer-Encoding"])
+@pytest.mark.parametrize(
+    "name", ["Content-Type", "Content-Disposition", "Content-Transfer-Encoding"]
+)
 def test_a_header_of_a_part_that_cannot_be_parsed_is_left_out(name: str) -> None:
     part = b"--b\n" + name.encode() + b": " + b"(" * 100_000 + b"\n\nwords\n"
     body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part + b"--b--\n"
@@ -152,7 +164,9 @@ def test_no_part_is_read_after_the_last_that_counts(monkeypatch: pytest.MonkeyPa
 
 def test_the_work_on_boundaries_in_each_other_is_bounded() -> None:
     def nested(size: int) -> str:
-        starts = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(size // 200))
+        starts = "".join(
+            f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(size // 200)
+        )
         return starts + "\n" + "x\n" * (size // 4)
 
     def read(text: str) -> object:

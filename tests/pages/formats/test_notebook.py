@@ -24,7 +24,13 @@ def test_text_code_and_outputs() -> None:
     cells = (
         {"cell_type": "markdown", "source": ["# Nets\n", "Text ![a knot](attachment:x.png)"]},
         code("x <- 1", {"output_type": "stream", "text": ["[1] 1\n"]}),
-        code("", {"output_type": "display_data", "data": {"image/png": "iVBOR", "text/plain": "<Figure>"}}),
+        code(
+            "",
+            {
+                "output_type": "display_data",
+                "data": {"image/png": "iVBOR", "text/plain": "<Figure>"},
+            },
+        ),
         code("t", {"data": {"text/html": "<table><tr><th>k</th></tr><tr><td>v</td></tr></table>"}}),
         code("z", {"output_type": "error", "ename": "NameError", "evalue": "\x1b[31mno z\x1b[0m"}),
     )
@@ -59,9 +65,21 @@ def test_a_notebook_of_the_third_version_is_read() -> None:
     cells = [
         {"cell_type": "heading", "level": 2, "source": ["Gulls"]},
         {"cell_type": "markdown", "source": "Of **all** kinds."},
-        {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]},
-        {"cell_type": "code", "input": "x", "outputs": [{"output_type": "display_data", "png": "iVBO"}]},
-        {"cell_type": "code", "input": "y", "outputs": [{"output_type": "pyout", "html": "<b>bold</b>", "text": "b"}]},
+        {
+            "cell_type": "code",
+            "input": ["1 + 1"],
+            "outputs": [{"output_type": "pyout", "text": ["2"]}],
+        },
+        {
+            "cell_type": "code",
+            "input": "x",
+            "outputs": [{"output_type": "display_data", "png": "iVBO"}],
+        },
+        {
+            "cell_type": "code",
+            "input": "y",
+            "outputs": [{"output_type": "pyout", "html": "<b>bold</b>", "text": "b"}],
+        },
     ]
     value = {"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
     page = notebook(json.dumps(value).encode(), "", "utf-8")

@@ -53,7 +53,8 @@ def test_merged_and_repeated_cells() -> None:
     covered = "<table:covered-table-cell/>"
     rows = (
         cell("Wide", 'table:number-columns-spanned="2"') + covered + cell("c"),
-        cell("Tall", 'table:number-rows-spanned="2"') + cell("x", 'table:number-columns-repeated="2"'),
+        cell("Tall", 'table:number-rows-spanned="2"')
+        + cell("x", 'table:number-columns-repeated="2"'),
         covered + cell("1") + cell("2"),
     )
     table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
@@ -96,7 +97,10 @@ def test_entities_are_left_out() -> None:
     with ZipFile(BytesIO(body)) as archive:
         content = laughs + archive.read("content.xml")
     parts: dict[str, str | bytes] = {"content.xml": content}
-    assert zipped(open_document("text", "", parts=parts), "https://example.com/a", "").markdown == "Before after"
+    assert (
+        zipped(open_document("text", "", parts=parts), "https://example.com/a", "").markdown
+        == "Before after"
+    )
 
 
 def test_a_locked_document_says_so() -> None:
@@ -108,9 +112,7 @@ def test_a_locked_document_says_so() -> None:
 
 def test_a_table_in_a_table_is_read_once() -> None:
     def table(cell: str) -> str:
-        return (
-            f"<table:table><table:table-row><table:table-cell>{cell}</table:table-cell></table:table-row></table:table>"
-        )
+        return f"<table:table><table:table-row><table:table-cell>{cell}</table:table-cell></table:table-row></table:table>"
 
     inner = table("<text:p>Inner</text:p>")
     assert read(table("<text:p>Outer</text:p>" + inner)).count("Inner") == 1

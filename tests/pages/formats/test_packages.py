@@ -6,7 +6,17 @@ import struct
 
 import pytest
 
-from tests.documents import book, office, open_document, packed, paragraph, relations, shape, slides, word
+from tests.documents import (
+    book,
+    office,
+    open_document,
+    packed,
+    paragraph,
+    relations,
+    shape,
+    slides,
+    word,
+)
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats import package
 from websearch_gateway.pages.formats.package import compound, zipped
@@ -48,7 +58,10 @@ def test_a_container_is_read_by_what_it_holds(body: bytes, text: str) -> None:
         (office("visio/document.xml", {}), "unsupported"),
         (open_document("drawing", ""), "unsupported"),
         (OLE + entry("Root Entry") + entry("EncryptedPackage"), "encrypted"),
-        (OLE + b"a" + entry("Book") + bytes(127) + entry("WordDocument") + entry("Workbook"), "unsupported"),
+        (
+            OLE + b"a" + entry("Book") + bytes(127) + entry("WordDocument") + entry("Workbook"),
+            "unsupported",
+        ),
         (OLE + entry("PowerPoint Document"), "unsupported"),
         (OLE + entry("__properties_version1.0"), "unsupported"),
         (OLE, "type"),
@@ -156,5 +169,7 @@ def test_nested_tables_become_text() -> None:
 def test_spans_and_levels_that_lie_are_capped() -> None:
     wide = f"<w:tc><w:tcPr><w:gridSpan w:val='99999'/></w:tcPr>{paragraph('a')}</w:tc>"
     level = "<w:numPr><w:ilvl w:val='99999'/><w:numId w:val='1'/></w:numPr>"
-    text = zipped(word(f"<w:tbl><w:tr>{wide}</w:tr></w:tbl>{paragraph('b', level)}"), URL, "").markdown
+    text = zipped(
+        word(f"<w:tbl><w:tr>{wide}</w:tr></w:tbl>{paragraph('b', level)}"), URL, ""
+    ).markdown
     assert len(text) < 2_000

@@ -22,12 +22,17 @@ def ruled(xs: list[float], ys: list[float]) -> str:
 
 def written(*pages: list[str], outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
     """A PDF with these lines on its pages; `outline` and `title` as in `drawn`."""
-    texts = ("BT /F 10 Tf 14 TL 20 280 Td " + " ".join(f"({line}) Tj T*" for line in page) + " ET" for page in pages)
+    texts = (
+        "BT /F 10 Tf 14 TL 20 280 Td " + " ".join(f"({line}) Tj T*" for line in page) + " ET"
+        for page in pages
+    )
     return drawn(*texts, outline=outline, title=title)
 
 
 def test_each_page_has_its_number() -> None:
-    page = pdf(written(["High water", "at noon."], [], ["Low water."], title="Tide  tables"), URL, "")
+    page = pdf(
+        written(["High water", "at noon."], [], ["Low water."], title="Tide  tables"), URL, ""
+    )
     assert page.title == "Tide tables"
     assert page.markdown == "*Page 1*\n\nHigh water at noon.\n\n*Page 3*\n\nLow water."
     assert page.anchors == ((0, "page=1"), (page.markdown.index("*Page 3*"), "page=3"))
@@ -49,7 +54,9 @@ def test_a_pdf_without_a_title_is_named_after_its_file() -> None:
     assert pdf(written(["Words."]), URL, "").title == "leaflet one.pdf"
 
 
-@pytest.mark.parametrize("body", [b"%PDF-1.7", b"%PDF-1.7\n" + b"\xff" * 500, written(["Words."])[:120]])
+@pytest.mark.parametrize(
+    "body", [b"%PDF-1.7", b"%PDF-1.7\n" + b"\xff" * 500, written(["Words."])[:120]]
+)
 def test_a_damaged_pdf_is_refused(body: bytes) -> None:
     with pytest.raises(SearchFetchError, match="damaged"):
         pdf(body, URL, "")
@@ -57,7 +64,13 @@ def test_a_damaged_pdf_is_refused(body: bytes) -> None:
 
 def test_a_pdf_that_needs_a_password_is_encrypted() -> None:
     """Of RC4 with 40 bits (ISO 32000-1, 7.6.3); no password has this check value, so the empty one does not either."""
-    lock = b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<" + b"4f" * 32 + b">/U<" + b"55" * 32 + b">>>/ID[<01><02>]"
+    lock = (
+        b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<"
+        + b"4f" * 32
+        + b">/U<"
+        + b"55" * 32
+        + b">>>/ID[<01><02>]"
+    )
     body = drawn(at(20, 200, "Words")).replace(b"trailer<<", b"trailer<<" + lock)
     with pytest.raises(SearchFetchError, match="password") as caught:
         pdf(body, URL, "")
@@ -81,10 +94,14 @@ def test_larger_fonts_make_headings_and_the_title() -> None:
     assert "# Harbours\n\n## Tides\n\nOf tides" in page.markdown
 
 
-SEA = "".join(at(20, 150 - 12 * n, "Of tides and winds that rise and fall at the sea.") for n in range(4))
+SEA = "".join(
+    at(20, 150 - 12 * n, "Of tides and winds that rise and fall at the sea.") for n in range(4)
+)
 
 
-@pytest.mark.parametrize(("below", "y"), [("of tides", 245), ("1 Tides", 252), ("2.1 Tides", 252), ("Tides", 252)])
+@pytest.mark.parametrize(
+    ("below", "y"), [("of tides", 245), ("1 Tides", 252), ("2.1 Tides", 252), ("Tides", 252)]
+)
 def test_a_title_does_not_join_the_heading_below_it(below: str, y: int) -> None:
     """Both have one size: the space between them, the number of the section or the room behind the title parts them."""
     page = pdf(drawn(at(20, 270, "Harbours", 16) + at(20, y, below, 16) + SEA), URL, "")
@@ -109,7 +126,10 @@ def test_a_title_in_the_middle_does_not_join_the_heading_at_the_margin() -> None
 )
 def test_a_title_of_two_lines_is_one(upper: str, lower: str, y: int) -> None:
     """Also with wide lines, if the second begins with a number, or if the first cannot be the whole."""
-    assert pdf(drawn(at(20, 270, upper, 16) + at(20, y, lower, 16) + SEA), URL, "").title == f"{upper} {lower}"
+    assert (
+        pdf(drawn(at(20, 270, upper, 16) + at(20, y, lower, 16) + SEA), URL, "").title
+        == f"{upper} {lower}"
+    )
 
 
 @pytest.mark.parametrize(("mark", "x"), [("1", 33), ("1", 50), ("1.", 36)])
@@ -120,15 +140,26 @@ def test_a_number_larger_than_its_text_makes_no_heading(mark: str, x: int) -> No
 
 
 def test_columns_are_read_one_after_the_other() -> None:
-    words = ("anchor rope sail mast", "tide wind gull fish", "pier wall stone net", "hill road bridge ox", "south.")
+    words = (
+        "anchor rope sail mast",
+        "tide wind gull fish",
+        "pier wall stone net",
+        "hill road bridge ox",
+        "south.",
+    )
     left = "".join(at(20, 250 - 12 * n, f"Left {line}") for n, line in enumerate(words))
     right = "".join(at(160, 250 - 12 * n, f"Right {line}") for n, line in enumerate(words))
-    found = markdown(at(20, 275, "A line above both columns that is as wide as the page.") + left + right)
+    found = markdown(
+        at(20, 275, "A line above both columns that is as wide as the page.") + left + right
+    )
     assert found.index("above both") < found.index("Left south.") < found.index("Right anchor")
 
 
 def test_words_broken_at_the_end_of_a_line_are_whole() -> None:
-    found = markdown(at(20, 250, "The harbour of the northern island was veri-") + at(20, 238, "fied by the crew."))
+    found = markdown(
+        at(20, 250, "The harbour of the northern island was veri-")
+        + at(20, 238, "fied by the crew.")
+    )
     assert "was verified by the crew." in found
 
 
@@ -138,33 +169,53 @@ def test_ruled_cells_are_a_table_and_merged_cells_repeat() -> None:
         "20 200 m 260 200 l S 20 180 m 260 180 l S 20 160 m 260 160 l S "
         "20 160 m 20 200 l S 100 160 m 100 180 l S 180 160 m 180 200 l S 260 160 m 260 200 l S "
     )
-    cells = [(30, 186, "Fees"), (190, 186, "Port"), (30, 166, "Day"), (110, 166, "a | b"), (190, 166, "East")]
+    cells = [
+        (30, 186, "Fees"),
+        (190, 186, "Port"),
+        (30, 166, "Day"),
+        (110, 166, "a | b"),
+        (190, 166, "East"),
+    ]
     found = markdown(lines + "".join(at(*cell) for cell in cells))
     assert "| Fees | Fees | Port |\n| --- | --- | --- |\n| Day | a \\| b | East |" in found
 
 
 def test_lines_of_text_in_one_ruled_cell_stay_together() -> None:
-    cells = [(25, 186, "Berth"), (25, 150, "One"), (105, 186, "About"), (105, 150, "Deep and"), (105, 138, "calm")]
+    cells = [
+        (25, 186, "Berth"),
+        (25, 150, "One"),
+        (105, 186, "About"),
+        (105, 150, "Deep and"),
+        (105, 138, "calm"),
+    ]
     found = markdown(ruled([20, 100, 200], [200, 170, 130]) + "".join(at(*cell) for cell in cells))
     assert "| Berth | About |\n| --- | --- |\n| One | Deep and calm |" in found
 
 
 def test_aligned_words_are_a_table_with_its_empty_cells() -> None:
-    rows = [("Port", "Depth", "Boats"), ("Lark", "", "12"), ("", "7 m", "3"), ("Gull Bay", "9 m", "")]
+    rows = [
+        ("Port", "Depth", "Boats"),
+        ("Lark", "", "12"),
+        ("", "7 m", "3"),
+        ("Gull Bay", "9 m", ""),
+    ]
     text = "".join(
         at(x, 250 - 14 * n, cell)
         for n, row in enumerate(rows)
         for x, cell in zip((20, 120, 200), row, strict=True)
         if cell
     )
-    assert "| Port | Depth | Boats |\n| --- | --- | --- |\n| Lark |  | 12 |\n|  | 7 m | 3 |\n| Gull Bay | 9 m |  |" in (
-        markdown(text + at(20, 150, "The end of it."))
+    assert (
+        "| Port | Depth | Boats |\n| --- | --- | --- |\n| Lark |  | 12 |\n|  | 7 m | 3 |\n| Gull Bay | 9 m |  |"
+        in (markdown(text + at(20, 150, "The end of it.")))
     )
 
 
 def test_repeated_headers_footers_and_page_numbers_are_gone() -> None:
     pages = [
-        at(20, 285, "Journal of Harbours") + at(20, 150, f"Story {n}.") + at(140, 10, f"Page {n} of 4")
+        at(20, 285, "Journal of Harbours")
+        + at(20, 150, f"Story {n}.")
+        + at(140, 10, f"Page {n} of 4")
         for n in range(1, 5)
     ]
     found = markdown(*pages)
@@ -181,7 +232,10 @@ def test_a_turned_page_is_read_upright() -> None:
         for x, cell in zip((20, 120), row, strict=True)
     )
     body = drawn(text).replace(b"/Type/Page/Parent", b"/Rotate 90/Type/Page/Parent")
-    assert "| Port | Depth |\n| --- | --- |\n| Lark | 5 m |\n| Gull | 6 m |" in pdf(body, URL, "").markdown
+    assert (
+        "| Port | Depth |\n| --- | --- |\n| Lark | 5 m |\n| Gull | 6 m |"
+        in pdf(body, URL, "").markdown
+    )
 
 
 def test_text_on_its_side_is_read_as_if_it_were_upright() -> None:
@@ -204,7 +258,10 @@ def test_letters_beyond_the_first_plane_are_whole() -> None:
 
 
 def test_rows_of_numbers_at_the_edge_of_each_page_stay() -> None:
-    pages = [at(20, 285, f"{n}1 {n}2 {n}3") + at(20, 150, "Words") + at(140, 10, f"{n} / 4") for n in range(1, 5)]
+    pages = [
+        at(20, 285, f"{n}1 {n}2 {n}3") + at(20, 150, "Words") + at(140, 10, f"{n} / 4")
+        for n in range(1, 5)
+    ]
     found = markdown(*pages)
     assert all(f"*Page {n}*\n\n{n}1 {n}2 {n}3\n\nWords" in found for n in range(1, 5))
     assert " / 4" not in found
@@ -221,28 +278,42 @@ def test_the_work_on_ruling_lines_grows_with_their_number() -> None:
     def lines(size: int) -> str:
         return "".join(f"0 {4 * n} m 200 {4 * n} l S " for n in range(size // 20))
 
-    assert not too_much(lambda text: markdown(walls + text + at(20, 20, "Words")), lines, (4_000,), ())
+    assert not too_much(
+        lambda text: markdown(walls + text + at(20, 20, "Words")), lines, (4_000,), ()
+    )
 
 
 def test_list_items_keep_their_order_and_depth() -> None:
-    marks = [(20, 250, "- Rope"), (40, 236, "- Long rope"), (20, 222, "- Anchor"), (20, 208, "1. Cast off")]
-    assert markdown("".join(at(*mark) for mark in marks)).endswith("- Rope\n  - Long rope\n- Anchor\n\n1. Cast off")
+    marks = [
+        (20, 250, "- Rope"),
+        (40, 236, "- Long rope"),
+        (20, 222, "- Anchor"),
+        (20, 208, "1. Cast off"),
+    ]
+    assert markdown("".join(at(*mark) for mark in marks)).endswith(
+        "- Rope\n  - Long rope\n- Anchor\n\n1. Cast off"
+    )
 
 
 def test_lines_cannot_become_other_blocks() -> None:
-    found = markdown(at(20, 250, "# no heading") + at(20, 200, "> no quotation") + at(20, 150, "| no table"))
+    found = markdown(
+        at(20, 250, "# no heading") + at(20, 200, "> no quotation") + at(20, 150, "| no table")
+    )
     assert found == "*Page 1*\n\n\\# no heading\n\n\\> no quotation\n\n\\| no table"
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        "".join(f"{x} 0 m {x} 300 l S 0 {x} m 300 {x} l S " for x in range(300)) * 5 + at(20, 20, "Words"),
+        "".join(f"{x} 0 m {x} 300 l S 0 {x} m 300 {x} l S " for x in range(300)) * 5
+        + at(20, 20, "Words"),
         "0 0 m " + "1 1 l 200 1 l 1 200 l " * 30_000 + "S " + at(20, 20, "Words"),
         "".join(at(10 + n % 280, 10 + n % 270, "Words") for n in range(20_000)),
         "BT /F 10 Tf 20 20 Td (Words " + "a " * 150_000 + ") Tj ET",
-        "BT /F 0 Tf 0 0 0 0 0 0 Tm (Words) Tj /F 1e30 Tf 1e30 1e30 Td (Words) Tj ET " + at(20, 20, "Words"),
-        "".join(f"{x / 40} 200 m {x / 40 + 0.01} 200 l S " for x in range(0, 12_000, 2)) + at(20, 20, "Words"),
+        "BT /F 0 Tf 0 0 0 0 0 0 Tm (Words) Tj /F 1e30 Tf 1e30 1e30 Td (Words) Tj ET "
+        + at(20, 20, "Words"),
+        "".join(f"{x / 40} 200 m {x / 40 + 0.01} 200 l S " for x in range(0, 12_000, 2))
+        + at(20, 20, "Words"),
         "BT /F 1 Tf 1 1 Td " + "(a) Tj 3 0 Td " * 20_000 + "(Words) Tj ET",
         "q " * 100_000 + at(20, 20, "Words"),
     ],
@@ -253,7 +324,9 @@ def test_hostile_pages_are_read_within_the_limits(content: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["READ_SECONDS", "LAYOUT_SECONDS"])
-def test_the_pages_are_read_for_which_there_is_time(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_are_read_for_which_there_is_time(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pdf_module, limit, -1.0)
     page = pdf(drawn(*[at(20, 200, "Words")] * 3), URL, "")
     assert page.markdown == "*Page 1*\n\nWords"

@@ -6,9 +6,22 @@ import pytest
 
 from tests.documents import at, drawn
 from websearch_gateway.pages.formats import pdf_tables
-from websearch_gateway.pages.formats.pdf import LEAST_NUMBERED, MOST_BULLETS, MOST_DROP_CAPS, Block, blocks, pdf
+from websearch_gateway.pages.formats.pdf import (
+    LEAST_NUMBERED,
+    MOST_BULLETS,
+    MOST_DROP_CAPS,
+    Block,
+    blocks,
+    pdf,
+)
 from websearch_gateway.pages.formats.pdf_tables import MOST_COMPARED, Link, Sheet, Word
-from websearch_gateway.pages.formats.pdf_text import Sign, in_reading_order, marked, text_of, texts_of
+from websearch_gateway.pages.formats.pdf_text import (
+    Sign,
+    in_reading_order,
+    marked,
+    text_of,
+    texts_of,
+)
 
 URL = "https://example.com/a.pdf"
 
@@ -23,7 +36,10 @@ def signs(*placed: tuple[str, float, float]) -> list[Sign]:
     [
         ([("1", 0, 10), ("0", 0, 10), ("5", 4, 7)], [("10", ()), ("5", ("sup",))]),
         ([("H", 0, 10), ("2", -2, 7), ("O", 0, 10)], [("H", ()), ("2", ("sub",)), ("O", ())]),
-        ([("m", 0, 10), ("−", 4, 7), ("2", 4, 7), ("/", 0, 10)], [("m", ()), ("−2", ("sup",)), ("/", ())]),
+        (
+            [("m", 0, 10), ("−", 4, 7), ("2", 4, 7), ("/", 0, 10)],
+            [("m", ()), ("−2", ("sup",)), ("/", ())],
+        ),
         ([("A", 0, 10), ("b", 0, 7)], [("Ab", ())]),
         ([("1", 0, 10), ("2", 4, 10)], [("12", ())]),
         ([("4", 0.5, 7), ("5", 0, 10)], [("45", ())]),
@@ -37,13 +53,22 @@ def test_a_small_sign_above_or_below_the_line_is_raised_or_lowered(
 
 
 def test_a_power_in_a_pdf_does_not_touch_its_base() -> None:
-    text = "BT /F 10 Tf 20 250 Td (It holds 10) Tj /F 6 Tf 4 Ts (5) Tj 0 Ts /F 10 Tf ( litres.) Tj ET"
+    text = (
+        "BT /F 10 Tf 20 250 Td (It holds 10) Tj /F 6 Tf 4 Ts (5) Tj 0 Ts /F 10 Tf ( litres.) Tj ET"
+    )
     found = pdf(drawn(text), URL, "").markdown
     assert "10" in found
     assert "105" not in found
 
 
-def word(x0: float, text: str, y: float = 100, size: float = 10, width: float | None = None, **more: object) -> Word:
+def word(
+    x0: float,
+    text: str,
+    y: float = 100,
+    size: float = 10,
+    width: float | None = None,
+    **more: object,
+) -> Word:
     return Word(x0, x0 + (width if width is not None else 5 * len(text)), y, size, text, **more)  # type: ignore[arg-type]
 
 
@@ -54,7 +79,9 @@ HEBREW = "שלום"
     ("stored", "is_mirrored"),
     [(HEBREW, False), (HEBREW[::-1], True), (f".{HEBREW[::-1]}", True), (f"{HEBREW}.", False)],
 )
-def test_a_word_from_right_to_left_is_read_so_however_it_is_stored(stored: str, *, is_mirrored: bool) -> None:
+def test_a_word_from_right_to_left_is_read_so_however_it_is_stored(
+    stored: str, *, is_mirrored: bool
+) -> None:
     places = range(len(stored)) if is_mirrored else range(len(stored), 0, -1)
     found = in_reading_order([Sign(sign, x, 0, 10) for sign, x in zip(stored, places, strict=True)])
     assert found.removesuffix(".") == HEBREW
@@ -66,12 +93,17 @@ def test_a_word_from_right_to_left_is_read_so_however_it_is_stored(stored: str, 
         ([word(0, "גג"), word(20, "בב"), word(40, "אא")], "אא בב גג"),
         ([word(0, "גג"), word(20, ",2024"), word(50, "5"), word(60, "אא")], "אא 5 2024, גג"),
         ([word(0, "גג"), word(20, "New"), word(50, "York"), word(80, "אא")], "אא New York גג"),
-        ([word(0, "The"), word(20, "word"), word(50, "אא"), word(80, "means")], "The word אא means"),
+        (
+            [word(0, "The"), word(20, "word"), word(50, "אא"), word(80, "means")],
+            "The word אא means",
+        ),
         ([word(0, "水門"), word(20, "は閉"), word(40, "ABC")], "水門は閉 ABC"),
     ],
     ids=["all", "numbers", "Latin words inside", "a word inside Latin", "no blanks"],
 )
-def test_the_words_of_a_line_are_in_the_order_in_which_they_are_read(line: list[Word], text: str) -> None:
+def test_the_words_of_a_line_are_in_the_order_in_which_they_are_read(
+    line: list[Word], text: str
+) -> None:
     assert text_of(line) == text
 
 
@@ -107,7 +139,10 @@ def line(y: float, words: list[str], x0: float = 40) -> list[Word]:
 
 
 def test_the_numbers_of_the_lines_of_a_draft_are_left_out() -> None:
-    rows = [[word(10, str(number)), *line(280 - 20 * number, PROSE)] for number in range(1, LEAST_NUMBERED + 1)]
+    rows = [
+        [word(10, str(number)), *line(280 - 20 * number, PROSE)]
+        for number in range(1, LEAST_NUMBERED + 1)
+    ]
     placed = [one._replace(y=row[-1].y) for row in rows for one in row]
     assert [block.text for block in page(placed)] == [" ".join(PROSE * LEAST_NUMBERED)]
 
@@ -147,14 +182,20 @@ def test_lines_in_a_typed_font_are_a_listing_with_their_indents() -> None:
         word(20, "x", 64, is_typed=True),
     ]
     found = page([*line(140, PROSE), *line(128, PROSE), *code, *line(20, PROSE), *line(8, PROSE)])
-    assert [block.text for block in found if block.is_listing] == ["def lift(n):\n    return   n\n\nx"]
+    assert [block.text for block in found if block.is_listing] == [
+        "def lift(n):\n    return   n\n\nx"
+    ]
     assert not any(block.is_listing for block in page(code))  # all of the page is typed
 
 
 def test_bullets_that_are_drawn_make_items() -> None:
     words = [*line(100, ["Short"]), *line(88, ["inner"], 60), *line(76, ["Last"])]
     found = page(words, [(30, 103), (50, 91), (30, 79)])
-    assert [(block.text, block.depth) for block in found] == [("Short", 1), ("inner", 2), ("Last", 1)]
+    assert [(block.text, block.depth) for block in found] == [
+        ("Short", 1),
+        ("inner", 2),
+        ("Last", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +207,9 @@ def test_bullets_that_are_drawn_make_items() -> None:
         ("anti|American", "anti-American"),
     ],
 )
-def test_a_hyphen_at_the_end_of_a_line_stays_if_it_belongs_to_the_word(broken: str, whole: str) -> None:
+def test_a_hyphen_at_the_end_of_a_line_stays_if_it_belongs_to_the_word(
+    broken: str, whole: str
+) -> None:
     first, second = broken.split("|")
     words = [*line(100, [*PROSE, f"{first}\x02"]), *line(88, [second, "ends", "here."])]
     assert page(words)[0].text == f"{' '.join(PROSE)} {whole} ends here."
@@ -202,8 +245,15 @@ def test_an_address_that_is_not_of_the_web_is_no_link(address: str) -> None:
 def test_large_letters_and_dots_that_are_too_many_are_part_of_a_drawing(more: int) -> None:
     rows = range(MOST_DROP_CAPS + more)
     letters = [word(20, "T", 76 - 200 * at, 40, 24) for at in rows]
-    beside = [one for at in rows for row in range(3) for one in line(100 - 12 * row - 200 * at, ["he", *PROSE], 46)]
-    assert sum("The" in block.text for block in page([*letters, *beside])) == (0 if more else MOST_DROP_CAPS)
+    beside = [
+        one
+        for at in rows
+        for row in range(3)
+        for one in line(100 - 12 * row - 200 * at, ["he", *PROSE], 46)
+    ]
+    assert sum("The" in block.text for block in page([*letters, *beside])) == (
+        0 if more else MOST_DROP_CAPS
+    )
     dots = [(30.0, 103.0)] * (MOST_BULLETS + more)
     assert [block.depth for block in page(line(100, ["Short"]), dots)] == [0 if more else 1]
 
@@ -218,5 +268,10 @@ def test_a_page_of_many_links_and_words_is_read_soon(monkeypatch: pytest.MonkeyP
 
 def test_a_stated_title_that_is_the_name_of_a_file_yields_to_the_heading() -> None:
     page = at(20, 250, "Of gulls", 20) + at(20, 200, "They eat fish all day.")
-    for stated, title in (("gulls2", "Of gulls"), ("gulls", "gulls"), ("A long tale", "A long tale"), ("", "Of gulls")):
+    for stated, title in (
+        ("gulls2", "Of gulls"),
+        ("gulls", "gulls"),
+        ("A long tale", "A long tale"),
+        ("", "Of gulls"),
+    ):
         assert pdf(drawn(page, title=stated), URL, "").title == title

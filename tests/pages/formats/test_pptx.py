@@ -20,18 +20,26 @@ def read(body: bytes) -> str:
 
 def test_the_title_comes_first_and_shapes_follow_from_top_to_bottom() -> None:
     tree = shape("Lower", top=900) + shape("Upper", top=100) + shape("Harbour", "title", top=500)
-    assert read(slides(tree, shape("Alone"))) == "## Harbour\n\nUpper\n\nLower\n\n## Slide 2\n\nAlone"
+    assert (
+        read(slides(tree, shape("Alone"))) == "## Harbour\n\nUpper\n\nLower\n\n## Slide 2\n\nAlone"
+    )
 
 
 def test_what_every_slide_repeats_is_left_out() -> None:
-    assert read(slides(shape("Tides", "title") + shape("3", "sldNum") + shape("Port Ltd", "ftr"))) == "## Tides"
+    assert (
+        read(slides(shape("Tides", "title") + shape("3", "sldNum") + shape("Port Ltd", "ftr")))
+        == "## Tides"
+    )
 
 
 def test_a_body_is_a_list_with_its_levels() -> None:
     body = shape("Rope\nLong rope\nAnchor", "body").replace(
         "<a:p><a:r><a:t>Long", '<a:p><a:pPr lvl="1"/><a:r><a:t>Long'
     )
-    assert read(slides(shape("Tools", "title") + body)) == "## Tools\n\n* Rope\n  * Long rope\n* Anchor"
+    assert (
+        read(slides(shape("Tools", "title") + body))
+        == "## Tools\n\n* Rope\n  * Long rope\n* Anchor"
+    )
 
 
 def test_tables_repeat_merged_cells() -> None:
@@ -57,7 +65,11 @@ def test_charts_notes_and_pictures() -> None:
     notes = f"<p:notes {P} {A} {R}>{shape('7', 'sldNum')}{shape('Greet them.', 'body')}</p:notes>"
     parts: dict[str, str | bytes] = {
         "ppt/slides/_rels/slide1.xml.rels": relations(
-            {"c": ("chart", "../charts/c.xml"), "i": ("image", "../m.png"), "n": ("notesSlide", "../notes.xml")}
+            {
+                "c": ("chart", "../charts/c.xml"),
+                "i": ("image", "../m.png"),
+                "n": ("notesSlide", "../notes.xml"),
+            }
         ),
         "ppt/charts/c.xml": CHART,
         "ppt/notes.xml": notes,

@@ -24,7 +24,11 @@ def test_a_document_of_python_docx() -> None:
     document.add_heading("Harbour", 0)
     document.add_heading("Tides", 2)
     document.add_paragraph("The tide ").add_run("rises").bold = True
-    for text, style in (("Rope", "List Bullet"), ("Long rope", "List Bullet 2"), ("Row", "List Number")):
+    for text, style in (
+        ("Rope", "List Bullet"),
+        ("Long rope", "List Bullet 2"),
+        ("Row", "List Number"),
+    ):
         document.add_paragraph(text, style=style)
     document.add_paragraph("So he said.", style="Intense Quote")
     table = document.add_table(rows=2, cols=2)

@@ -8,7 +8,9 @@ from websearch_gateway.pages.formats.rtf import rtf
 
 
 def read(text: str) -> str:
-    return rtf(b"{\\rtf1\\ansi\\ansicpg1252 " + text.encode("latin-1") + b"}", "https://example.com/a", "").markdown
+    return rtf(
+        b"{\\rtf1\\ansi\\ansicpg1252 " + text.encode("latin-1") + b"}", "https://example.com/a", ""
+    ).markdown
 
 
 def test_headings_marks_and_characters() -> None:
@@ -35,7 +37,9 @@ def test_tables_repeat_merged_cells() -> None:
         r"\trowd\clvmgf\cellx1000\cellx2000\cellx3000\pard\intbl Tall\cell 1\cell 2\cell\row"
         r"\trowd\clvmrg\cellx1000\cellx2000\cellx3000\pard\intbl \cell 3\cell 4\cell\row\pard After.\par"
     )
-    assert read(text) == ("| Wide | Wide | c |\n| --- | --- | --- |\n| Tall | 1 | 2 |\n| Tall | 3 | 4 |\n\nAfter.")
+    assert read(text) == (
+        "| Wide | Wide | c |\n| --- | --- | --- |\n| Tall | 1 | 2 |\n| Tall | 3 | 4 |\n\nAfter."
+    )
 
 
 def test_links_footnotes_and_pictures() -> None:
@@ -53,7 +57,14 @@ def test_headers_and_binary_data_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{" * 200_000, "}" * 200_000 + "Words", r"\u" * 50_000, r"{\*\x" * 50_000, r"\cell\row" * 20_000, "\\'" * 100_000],
+    [
+        "{" * 200_000,
+        "}" * 200_000 + "Words",
+        r"\u" * 50_000,
+        r"{\*\x" * 50_000,
+        r"\cell\row" * 20_000,
+        "\\'" * 100_000,
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     assert len(read(text)) < 1_000_000

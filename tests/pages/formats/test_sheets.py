@@ -20,18 +20,27 @@ URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 
-def sheets(*found: str, names: list[str] | None = None, more: dict[str, str | bytes] | None = None) -> bytes:
+def sheets(
+    *found: str, names: list[str] | None = None, more: dict[str, str | bytes] | None = None
+) -> bytes:
     """A workbook whose sheets have this XML in their data."""
     numbers = range(1, len(found) + 1)
     named = names or [f"S{n}" for n in numbers]
-    rows = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>' for n, name in zip(numbers, named, strict=True))
+    rows = "".join(
+        f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>'
+        for n, name in zip(numbers, named, strict=True)
+    )
     outer = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
     parts: dict[str, str | bytes] = {
         "xl/workbook.xml": f"<workbook {SPACE} {outer}><sheets>{rows}</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": relations({f"s{n}": ("worksheet", f"worksheets/s{n}.xml") for n in numbers}),
+        "xl/_rels/workbook.xml.rels": relations(
+            {f"s{n}": ("worksheet", f"worksheets/s{n}.xml") for n in numbers}
+        ),
     }
     for n, text in zip(numbers, found, strict=True):
-        parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {SPACE}><sheetData>{text}</sheetData></worksheet>"
+        parts[f"xl/worksheets/s{n}.xml"] = (
+            f"<worksheet {SPACE}><sheetData>{text}</sheetData></worksheet>"
+        )
     return office("xl/workbook.xml", parts | (more or {}))
 
 
@@ -41,7 +50,9 @@ def cell(place: str, text: str) -> str:
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(SearchFetchError, match=r"need the extra `documents`: pip install") as caught:
+    with pytest.raises(
+        SearchFetchError, match=r"need the extra `documents`: pip install"
+    ) as caught:
         zipped(sheets(""), URL, "")
     assert caught.value.details == {"reason": "unsupported", "extra": "documents"}
 
@@ -71,7 +82,9 @@ class TestWithTheExtra:
             "xl/_rels/workbook.xml.rels": relations(
                 {"s1": ("worksheet", "worksheets/s1.xml"), "x": ("styles", "styles.xml")}
             ),
-            "xl/worksheets/_rels/s1.xml.rels": relations({"l": ("hyperlink", "https://gull.example/a(b)")}),
+            "xl/worksheets/_rels/s1.xml.rels": relations(
+                {"l": ("hyperlink", "https://gull.example/a(b)")}
+            ),
         }
         link = (
             '</sheetData><hyperlinks><hyperlink xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -88,7 +101,9 @@ class TestWithTheExtra:
         body = sheets(f'{first}{hidden}<row r="3">{cell("A3", "d")}</row>')
         columns = '<cols><col min="2" max="2" hidden="1"/></cols><sheetData>'
         with ZipFile(BytesIO(body)) as archive:
-            parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+            parts: dict[str, str | bytes] = {
+                name: archive.read(name) for name in archive.namelist()
+            }
         sheet = "xl/worksheets/s1.xml"
         parts[sheet] = str(parts[sheet], "utf-8").replace("<sheetData>", columns)
         page = zipped(packed(parts), URL, "")
@@ -125,11 +140,15 @@ class TestWithTheExtra:
             return f'<table:table-cell office:value-type="string" {more}><text:p>{text}</text:p></table:table-cell>'
 
         rows = (
-            found("Wide", 'table:number-columns-spanned="2"') + "<table:covered-table-cell/>" + found("c"),
+            found("Wide", 'table:number-columns-spanned="2"')
+            + "<table:covered-table-cell/>"
+            + found("c"),
             found("1") + found("2") + found("3"),
         )
         table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
-        body = open_document("spreadsheet", f'<table:table table:name="Cargo">{table}</table:table>')
+        body = open_document(
+            "spreadsheet", f'<table:table table:name="Cargo">{table}</table:table>'
+        )
         assert zipped(body, URL, "").markdown == (
             "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
         )
@@ -142,7 +161,11 @@ class TestWithTheExtra:
             "<text:p>x</text:p></table:table-cell>"
         )
         row = f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'
-        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{row * 120}</table:table>'), URL, "")
+        page = zipped(
+            open_document("spreadsheet", f'<table:table table:name="S">{row * 120}</table:table>'),
+            URL,
+            "",
+        )
         assert page.markdown == "## S\n\n*Cells A1:A120*\n\n| x |\n| --- |" + "\n| x |" * 119
         assert page.warnings == (ONCE,)
 
@@ -161,7 +184,8 @@ class TestWithTheExtra:
     def test_sheets_that_are_too_large_without_repeats_are_refused(self) -> None:
         cell = '<table:table-cell office:value-type="string"><text:p>x</text:p></table:table-cell>'
         rows = (
-            f"<table:table-row>{cell * 2_500}</table:table-row>" + f"<table:table-row>{cell}</table:table-row>" * 2_500
+            f"<table:table-row>{cell * 2_500}</table:table-row>"
+            + f"<table:table-row>{cell}</table:table-row>" * 2_500
         )
         body = open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>')
         with pytest.raises(SearchFetchError) as caught:
@@ -177,7 +201,11 @@ class TestWithTheExtra:
         )
         last = f'<table:table-row table:number-rows-repeated="1048376">{end}</table:table-row>'
         rows = f"<table:table-row>{cell}{end}</table:table-row>" * 200 + last
-        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'), URL, "")
+        page = zipped(
+            open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'),
+            URL,
+            "",
+        )
         assert page.markdown.count("| x | x |") == 200
         assert not page.warnings
 
@@ -185,7 +213,9 @@ class TestWithTheExtra:
         row = f'<row r="1">{cell("A1", "x")}</row>'
         page = zipped(sheets(*[row] * (MOST_SHEETS + 5)), URL, "")
         assert page.markdown.count("## ") == MOST_SHEETS
-        assert page.warnings == (f"Only the first {MOST_SHEETS:,} of {MOST_SHEETS + 5:,} sheets were read.",)
+        assert page.warnings == (
+            f"Only the first {MOST_SHEETS:,} of {MOST_SHEETS + 5:,} sheets were read.",
+        )
 
     @pytest.mark.parametrize("far", ["XFD1048576", "ZZ1048576"])
     def test_a_cell_at_the_end_of_a_sheet_does_not_cost_the_others(self, far: str) -> None:
@@ -198,8 +228,14 @@ class TestWithTheExtra:
 
     def test_far_cells_that_nothing_closes_cost_no_more_than_their_length(self) -> None:
         """A search to the end of the sheet for each of them would take many minutes."""
-        rows = f'<row r="1">{cell("A1", "Port")}' + '<c r="ZZ99999">x' * 200_000 + '</row><row r="9999999"></row>'
-        assert zipped(sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, "").warnings == (FAR,)
+        rows = (
+            f'<row r="1">{cell("A1", "Port")}'
+            + '<c r="ZZ99999">x' * 200_000
+            + '</row><row r="9999999"></row>'
+        )
+        assert zipped(
+            sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, ""
+        ).warnings == (FAR,)
 
     def test_a_large_workbook_is_read_as_it_is(self) -> None:
         rows = f'<row r="1">{cell("A1", "Port")}</row>' + " " * MOST_UNPACKED
@@ -215,7 +251,17 @@ class TestWithTheExtra:
             workbook(b"PK\x03\x04 no workbook")
 
 
-UNFINISHED = ("<c ", '<c r="A1"', "<c r=", '<row r="1" ', "<col ", "<hyperlink ", '<c r="A1"><f', "<c><v>", 'a="')
+UNFINISHED = (
+    "<c ",
+    '<c r="A1"',
+    "<c r=",
+    '<row r="1" ',
+    "<col ",
+    "<hyperlink ",
+    '<c r="A1"><f',
+    "<c><v>",
+    'a="',
+)
 
 
 @pytest.mark.parametrize("text", UNFINISHED)

@@ -15,9 +15,7 @@ def read(body: str, parts: dict[str, str | bytes] | None = None) -> str:
 
 
 def level(at: int, kind: str, text: str, more: str = "") -> str:
-    return (
-        f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>{more}<w:lvlText w:val="{text}"/></w:lvl>'
-    )
+    return f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>{more}<w:lvlText w:val="{text}"/></w:lvl>'
 
 
 def numbered(*levels: str, change: str = "") -> dict[str, str | bytes]:
@@ -33,7 +31,9 @@ def numbered(*levels: str, change: str = "") -> dict[str, str | bytes]:
     return {
         "word/numbering.xml": f"<w:numbering {W}>{abstract}{lists}</w:numbering>",
         "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
-        "word/_rels/document.xml.rels": relations({"n": ("numbering", "numbering.xml"), "s": ("styles", "styles.xml")}),
+        "word/_rels/document.xml.rels": relations(
+            {"n": ("numbering", "numbering.xml"), "s": ("styles", "styles.xml")}
+        ),
     }
 
 
@@ -69,7 +69,9 @@ def test_headings_have_the_numbers_that_word_shows() -> None:
     ],
 )
 def test_items_have_the_marks_that_word_shows(kind: str, text: str, marks: list[str]) -> None:
-    lines = read("".join(map(item, ("one", "two", "three"))), numbered(level(0, kind, text))).splitlines()
+    lines = read(
+        "".join(map(item, ("one", "two", "three"))), numbered(level(0, kind, text))
+    ).splitlines()
     shown = [
         line.replace("\\", "").removesuffix(f" {name}")
         for line, name in zip(lines, ("one", "two", "three"), strict=True)
@@ -81,10 +83,16 @@ def test_a_list_goes_on_after_a_paragraph_and_another_starts_anew() -> None:
     change = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'
     body = item("a") + paragraph("Text.") + item("b") + paragraph("Text.") + item("c", list_id=2)
     text = read(body, numbered(level(0, "decimal", "%1."), change=change))
-    assert [line for line in text.splitlines() if line and line != "Text."] == ["1. a", "2. b", "7. c"]
+    assert [line for line in text.splitlines() if line and line != "Text."] == [
+        "1. a",
+        "2. b",
+        "7. c",
+    ]
 
 
-BEGIN, SEPARATE, END = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
+BEGIN, SEPARATE, END = (
+    f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")
+)
 
 
 def instruction(text: str) -> str:
@@ -99,7 +107,11 @@ def shown(text: str) -> str:
     ("runs", "text"),
     [
         (
-            BEGIN + instruction('HYPERLINK "https://gull.example/"') + SEPARATE + shown("gulls") + END,
+            BEGIN
+            + instruction('HYPERLINK "https://gull.example/"')
+            + SEPARATE
+            + shown("gulls")
+            + END,
             "[gulls](https://gull.example/)",
         ),
         (
@@ -112,7 +124,9 @@ def shown(text: str) -> str:
             "[gulls](https://gull.example/)",
         ),
         (
-            "<w:fldSimple w:instr='HYPERLINK \"https://gull.example/\"'>" + shown("gulls") + "</w:fldSimple>",
+            "<w:fldSimple w:instr='HYPERLINK \"https://gull.example/\"'>"
+            + shown("gulls")
+            + "</w:fldSimple>",
             "[gulls](https://gull.example/)",
         ),
         (BEGIN + instruction('HYPERLINK \\l "mark"') + SEPARATE + shown("gulls") + END, "gulls"),
@@ -136,7 +150,10 @@ def shown(text: str) -> str:
         ('<w:r><w:sym w:font="Unknown" w:char="F0AB"/></w:r>', "\ufffd"),
         (
             '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/>'
-            "</w:checkBox></w:ffData></w:fldChar></w:r>" + instruction("FORMCHECKBOX") + SEPARATE + END,
+            "</w:checkBox></w:ffData></w:fldChar></w:r>"
+            + instruction("FORMCHECKBOX")
+            + SEPARATE
+            + END,
             "☑",
         ),
         (
@@ -144,7 +161,10 @@ def shown(text: str) -> str:
             f'<w14:checked w14:val="0"/></w14:checkbox></w:sdtPr><w:sdtContent>{shown("x")}</w:sdtContent></w:sdt>',
             "☐",
         ),
-        (f"<w:r><w:ruby><w:rt>{shown('mon')}</w:rt><w:rubyBase>{shown('門')}</w:rubyBase></w:ruby></w:r>", "門(mon)"),
+        (
+            f"<w:r><w:ruby><w:rt>{shown('mon')}</w:rt><w:rubyBase>{shown('門')}</w:rubyBase></w:ruby></w:r>",
+            "門(mon)",
+        ),
     ],
     ids=[
         *("link", "link in parts", "simple link", "link within", "page", "nested"),

@@ -36,4 +36,8 @@ def as_fragment(body: str) -> str:
     return to_markdown(body, URL)
 
 
-CONTAINERS: Mapping[str, Callable[[str], str]] = {"page": as_page, "crawled": as_crawled, "fragment": as_fragment}
+CONTAINERS: Mapping[str, Callable[[str], str]] = {
+    "page": as_page,
+    "crawled": as_crawled,
+    "fragment": as_fragment,
+}

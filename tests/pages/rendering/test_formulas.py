@@ -11,8 +11,14 @@ TEX = '<annotation encoding="application/x-tex">E=mc^2</annotation>'
 SCRIPTS = {
     "MathML": (f"<math>{POWER}</math>", "E=mc^{2}"),
     "MathML with alttext": (f'<math alttext="E = mc^2">{POWER}</math>', "E = mc^2"),
-    "MathML with an annotation": (f"<math><semantics><mrow>{POWER}</mrow>{TEX}</semantics></math>", "E=mc^2"),
-    "MediaWiki": (f'<math alttext="{{\\displaystyle E=mc^{{2}}}}"><mstyle>{POWER}</mstyle></math>', "E=mc^{2}"),
+    "MathML with an annotation": (
+        f"<math><semantics><mrow>{POWER}</mrow>{TEX}</semantics></math>",
+        "E=mc^2",
+    ),
+    "MediaWiki": (
+        f'<math alttext="{{\\displaystyle E=mc^{{2}}}}"><mstyle>{POWER}</mstyle></math>',
+        "E=mc^{2}",
+    ),
     "KaTeX": (
         f'<span class="katex"><span class="katex-mathml"><math><semantics><mrow>{POWER}</mrow>{TEX}</semantics></math>'
         '</span><span class="katex-html" aria-hidden="true"><span class="base">E</span><span class="mrel">=</span>'
@@ -33,12 +39,18 @@ SCRIPTS = {
         "E=mc^2",
     ),
     "delimiters": ('<span class="math inline">\\(E=mc^2\\)</span>', "E=mc^2"),
-    "a picture of a service": ('<img src="https://latex.codecogs.com/svg.image?E=mc%5E2" alt="E=mc^2">', "E=mc^2"),
+    "a picture of a service": (
+        '<img src="https://latex.codecogs.com/svg.image?E=mc%5E2" alt="E=mc^2">',
+        "E=mc^2",
+    ),
     "a picture of MediaWiki": (
         '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc^{2}}">',
         "E=mc^{2}",
     ),
-    "a picture without words": ('<img src="https://latex.codecogs.com/svg.image?E=mc%5E2">', "E=mc^2"),
+    "a picture without words": (
+        '<img src="https://latex.codecogs.com/svg.image?E=mc%5E2">',
+        "E=mc^2",
+    ),
 }
 
 
@@ -84,7 +96,10 @@ def test_mathml_is_written_as_latex(mathml: str) -> None:
 
 
 def test_a_formula_on_a_line_of_its_own_is_a_paragraph() -> None:
-    assert as_fragment(f"<p>So <math display=block>{POWER}</math> holds.") == "So\n\n`$$E=mc^{2}$$`\n\nholds."
+    assert (
+        as_fragment(f"<p>So <math display=block>{POWER}</math> holds.")
+        == "So\n\n`$$E=mc^{2}$$`\n\nholds."
+    )
 
 
 LIES = {

@@ -9,7 +9,13 @@ import pytest
 
 from tests.pages.rendering.containers import CONTAINERS, as_fragment
 
-LINES = ["def moor(boats):", "    for boat in boats:", "        if boat.length > 3:", "", "            return boat"]
+LINES = [
+    "def moor(boats):",
+    "    for boat in boats:",
+    "        if boat.length > 3:",
+    "",
+    "            return boat",
+]
 CODE = "\n".join(LINES)
 ESCAPED = [line.replace(">", "&gt;") for line in LINES]
 HARD = [line.replace(" ", "&nbsp;") for line in ESCAPED]
@@ -27,7 +33,9 @@ HIGHLIGHTERS = {
     "lines shown as blocks": f"<pre><code>{each('<span style=display:block>{line}</span>')}</code></pre>",
     "lines in divisions": f"<pre><code>{each('<div><span>{line}</span></div>')}</code></pre>",
     "code around a listing": "<code><pre>" + "\n".join(ESCAPED) + "</pre></code>",
-    "code alone": "<div><code style='display:block;white-space:pre'>" + "\n".join(ESCAPED) + "</code></div>",
+    "code alone": "<div><code style='display:block;white-space:pre'>"
+    + "\n".join(ESCAPED)
+    + "</code></div>",
     "a column of numbers": "<table><tr><td class='n'><pre>1\n2\n3\n4\n5</pre></td><td class='c'><pre>"
     + "\n".join(ESCAPED)
     + "</pre></td></tr></table>",
@@ -37,7 +45,9 @@ HIGHLIGHTERS = {
     "CodeMirror": f"<div class='CodeMirror-code'>{each('<div><div class=gutter-wrapper><div>{n}</div></div><pre class=CodeMirror-line><span>{line}</span></pre></div>')}</div>",
     "Ace": f"<div class='ace_static_highlight'>{each('<div class=ace_line><span class=ace_gutter></span>{line}</div>', [f'{line}&#10;' for line in HARD])}</div>",
     "Monaco": f"<div class='view-lines'>{each('<div class=view-line><span>{line}</span></div>', HARD)}</div>",
-    "a style alone": "<div style='white-space: pre; font-family: monospace'>" + "\n".join(ESCAPED) + "</div>",
+    "a style alone": "<div style='white-space: pre; font-family: monospace'>"
+    + "\n".join(ESCAPED)
+    + "</div>",
 }
 
 
@@ -75,7 +85,9 @@ NOTES = {
 def test_a_note_is_kept_with_its_mark(kind: str, container: str) -> None:
     markdown = CONTAINERS[container](NOTES[kind])
     assert "Oak[^1] lasts." in markdown
-    assert re.search(r"\[\^1\] ?: From the hill\.", markdown)  # the sanitiser sets a mark apart from its colon
+    assert re.search(
+        r"\[\^1\] ?: From the hill\.", markdown
+    )  # the sanitiser sets a mark apart from its colon
     assert "↩" not in markdown
 
 

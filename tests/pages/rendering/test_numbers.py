@@ -35,7 +35,10 @@ CASES = {
         "10^5 boats",
     ),
     "a reading": ("<ruby>港<rt>みなと</rt></ruby>は", "港(みなと)は"),
-    "a reading with brackets": ("<ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は", "港(みなと)は"),
+    "a reading with brackets": (
+        "<ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は",
+        "港(みなと)は",
+    ),
     "a quotation": ("He said <q>cast <q>off</q></q>.", "He said “cast ‘off’”."),
     "struck": ("<s>48 €</s> 36 €", "~~48 €~~ 36 €"),
 }
@@ -45,7 +48,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_stands_higher_or_lower_never_touches_its_base(case: str, container: str) -> None:
     html, markdown = CASES[case]
-    assert markdown in CONTAINERS[container](f"<p>Here {html} and more.</p>".replace(". and more", "."))
+    assert markdown in CONTAINERS[container](
+        f"<p>Here {html} and more.</p>".replace(". and more", ".")
+    )
 
 
 LISTS = {
@@ -56,7 +61,10 @@ LISTS = {
     "letters": ("<ol type=a start=26><li>a<li>b</ol>", "- z. a\n- aa. b"),
     "Roman numbers": ("<ol type=I start=4><li>a<li>b</ol>", "- IV. a\n- V. b"),
     "below zero": ("<ol start=-1><li>a<li>b</ol>", "- -1. a\n0. b"),
-    "a mark of its own": ("<ul><li data-marker='(a)'>rope<li data-marker='(b)'>knot</ul>", "- (a) rope\n- (b) knot"),
+    "a mark of its own": (
+        "<ul><li data-marker='(a)'>rope<li data-marker='(b)'>knot</ul>",
+        "- (a) rope\n- (b) knot",
+    ),
     "boxes to tick": (
         "<ul><li><input type=checkbox checked disabled> rope<li><input type=checkbox disabled> knot</ul>",
         "- [x] rope\n- [ ] knot",
@@ -82,7 +90,9 @@ _WORDS = st.text(st.sampled_from("0123456789 ab+-."), min_size=1, max_size=6)
 
 
 @given(st.lists(st.tuples(_INLINE, _WORDS, _WORDS), max_size=6))
-def test_every_number_of_a_paragraph_is_one_of_its_source(pieces: list[tuple[str, str, str]]) -> None:
+def test_every_number_of_a_paragraph_is_one_of_its_source(
+    pieces: list[tuple[str, str, str]],
+) -> None:
     html = "".join(
         f"{text}<{tag}>{inner}</{tag}>" if tag in _APART else f"{text} <{tag}>{inner}</{tag}> "
         for tag, inner, text in pieces

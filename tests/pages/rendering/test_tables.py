@@ -77,7 +77,9 @@ def test_a_text_stands_in_its_column(case: str, container: str) -> None:
 
 
 def test_a_caption_stands_above_its_table() -> None:
-    table = "<table><caption>Boats <b>now</b></caption><tr><th>Pier<th>Boats<tr><td>North<td>9</table>"
+    table = (
+        "<table><caption>Boats <b>now</b></caption><tr><th>Pier<th>Boats<tr><td>North<td>9</table>"
+    )
     assert as_fragment(table).startswith("Boats **now**\n\n| Pier | Boats |\n| --- | --- |\n")
 
 
@@ -92,7 +94,9 @@ def test_any_grid_is_written_as_it_is_placed(data: st.DataObject) -> None:
         for column in range(width):
             if grid[row][column]:
                 continue
-            free = next((place for place in range(column, width) if grid[row][place]), width) - column
+            free = (
+                next((place for place in range(column, width) if grid[row][place]), width) - column
+            )
             across, down = data.draw(st.integers(1, free)), data.draw(st.integers(1, height - row))
             text = f"t{row}x{column}"
             for place in range(row, row + down):

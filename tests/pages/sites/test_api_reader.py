@@ -30,7 +30,9 @@ async def test_a_busy_api_is_not_called_for_its_retry_after(bench: Any, case: An
     assert (await reader.read(case.url, soon())).title == case.title
 
 
-async def test_every_busy_status_without_a_retry_after_means_a_pause_of_a_minute(bench: Any, case: Any) -> None:
+async def test_every_busy_status_without_a_retry_after_means_a_pause_of_a_minute(
+    bench: Any, case: Any
+) -> None:
     first = next(iter(case.replies))
     for status in bench.source(case).busy:
         reader = bench.reader(case)
@@ -58,7 +60,9 @@ async def test_an_exhausted_quota_pauses_the_api_before_it_refuses(bench: Any, c
     case = cases["github_readme"]
     reader, (path, name) = bench.reader(case), next(iter(case.replies.items()))
     body = bench.recorded(name)
-    bench.api.says(path, body, x_ratelimit_remaining="0", x_ratelimit_reset=str(int(bench.clock.now) + 30))
+    bench.api.says(
+        path, body, x_ratelimit_remaining="0", x_ratelimit_reset=str(int(bench.clock.now) + 30)
+    )
     assert (await reader.read(case.url, soon())).title == case.title
     assert (await reader.read(case.url, soon())).title == "Plain"
     bench.clock.now += 30
@@ -66,7 +70,9 @@ async def test_an_exhausted_quota_pauses_the_api_before_it_refuses(bench: Any, c
 
 
 @pytest.mark.parametrize("name", ["github_issues", "github_readme", "github_discussions"])
-async def test_a_quota_that_others_exhausted_pauses_the_api_until_it_resets(bench: Any, cases: Any, name: str) -> None:
+async def test_a_quota_that_others_exhausted_pauses_the_api_until_it_resets(
+    bench: Any, cases: Any, name: str
+) -> None:
     """GitHub's promise: its 403 for the primary limit has no `Retry-After`, only `x-ratelimit-reset`."""
     case = cases[name]
     reader, first = bench.reader(case), next(iter(case.replies))
@@ -129,7 +135,9 @@ async def test_wikipedia_is_called_at_the_rate_for_user_agents_with_or_without_a
 
 
 @pytest.mark.parametrize("tells_contact", [True, False])
-async def test_the_table_sets_the_rate_of_wikipedia_by_the_contact(bench: Any, cases: Any, tells_contact: bool) -> None:
+async def test_the_table_sets_the_rate_of_wikipedia_by_the_contact(
+    bench: Any, cases: Any, tells_contact: bool
+) -> None:
     table = ReaderTable.build(bench.fetcher, bench.workers, tells_contact=tells_contact)
     reader: Any = table.reader_for(cases["wikipedia"].url)
     assert reader.source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)

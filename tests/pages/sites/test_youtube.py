@@ -19,7 +19,12 @@ WATCH = '<html>"INNERTUBE_API_KEY": "made-up"</html>'
 
 def track(language: str, kind: str = "") -> dict[str, Any]:
     base = f"https://www.youtube.com/api/timedtext?lang={language}{kind}"
-    return {"baseUrl": base, "name": {"runs": [{"text": language}]}, "languageCode": language, "kind": kind}
+    return {
+        "baseUrl": base,
+        "name": {"runs": [{"text": language}]},
+        "languageCode": language,
+        "kind": kind,
+    }
 
 
 def player(*tracks: dict[str, Any], **status: str) -> str:
@@ -39,13 +44,17 @@ class Plays(BaseAdapter):
         self._replies = replies
         self._status = status
 
-    def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
+    def send(
+        self, request: requests.PreparedRequest, *_: object, **__: object
+    ) -> requests.Response:
         path = request.path_url
         response = requests.Response()
         response.status_code = self._status
         response.url = request.url or ""
         response.request = request
-        response.raw = io.BytesIO(next(body for part, body in self._replies.items() if part in path).encode())
+        response.raw = io.BytesIO(
+            next(body for part, body in self._replies.items() if part in path).encode()
+        )
         return response
 
     def close(self) -> None:
@@ -63,7 +72,10 @@ def test_the_transcript_is_in_paragraphs_of_a_minute() -> None:
     texts = f"<t>{''.join(said(start, text) for start, text in spoken)}</t>"
     replies = {"/watch": WATCH, "/player": player(track("en")), "/timedtext": texts}
     document = transcript(VIDEO, "Tides", playing(replies))
-    assert (document.title, document.markdown) == ("Tides", "[0:00] Two tides a day. Why?\n\n[2:00] Moon.")
+    assert (document.title, document.markdown) == (
+        "Tides",
+        "[0:00] Two tides a day. Why?\n\n[2:00] Moon.",
+    )
 
 
 def test_a_manual_transcript_in_the_spoken_language_is_preferred() -> None:
@@ -86,7 +98,11 @@ def test_youtube_is_paused_after_it_blocks_this_machine() -> None:
 
 def test_a_reply_cannot_direct_the_library_to_another_host() -> None:
     away = {**track("en"), "baseUrl": "https://youtube.com.evil.example/api/timedtext"}
-    replies = {"/watch": WATCH, "/player": player(away), "/timedtext": '<t><text start="0">x</text></t>'}
+    replies = {
+        "/watch": WATCH,
+        "/player": player(away),
+        "/timedtext": '<t><text start="0">x</text></t>',
+    }
     with pytest.raises(SearchFetchError, match="InvalidURL"):
         transcript(VIDEO, "", playing(replies))
 

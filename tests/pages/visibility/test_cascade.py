@@ -23,16 +23,22 @@ STEPS = st.sampled_from(["1", "2", "odd", "even", "2n+1", "3n-1", "-n+2", "n"])
 SIMPLE = st.one_of(
     NAMES.map(".{}".format),
     NAMES.map("#{}".format),
-    st.sampled_from(["[data-k]", "[data-k=a]", "[data-k='b c']", "[data-k~=c]", "[data-k^=b]", "[data-k$=c]"]),
+    st.sampled_from(
+        ["[data-k]", "[data-k=a]", "[data-k='b c']", "[data-k~=c]", "[data-k^=b]", "[data-k$=c]"]
+    ),
     st.sampled_from(["[data-k*=' ']", "[data-k|=a]", "[data-k=A i]"]),
-    st.sampled_from([":first-child", ":last-child", ":only-child", ":first-of-type", ":last-of-type", ":empty"]),
+    st.sampled_from(
+        [":first-child", ":last-child", ":only-child", ":first-of-type", ":last-of-type", ":empty"]
+    ),
     st.builds(":nth-{}({})".format, st.sampled_from(["child", "last-child", "of-type"]), STEPS),
     NAMES.map(":not(.{})".format),
     st.builds(":is(.{}, #{})".format, NAMES, NAMES),
     st.builds(":where(.{})".format, NAMES),
 )
 COMPOUNDS = st.builds(
-    lambda tag, parts: tag + "".join(parts) or "*", st.just("") | TAGS | st.just("*"), st.lists(SIMPLE, max_size=3)
+    lambda tag, parts: tag + "".join(parts) or "*",
+    st.just("") | TAGS | st.just("*"),
+    st.lists(SIMPLE, max_size=3),
 )
 SELECTORS = st.builds(
     lambda first, rest: first + "".join(joint + compound for joint, compound in rest),
@@ -49,7 +55,14 @@ def _element(tag: str, classes: list[str], identity: str, value: str, children: 
 
 
 TREES = st.recursive(
-    st.builds(_element, TAGS, st.lists(NAMES, max_size=2), st.just("") | NAMES, st.just("") | NAMES, st.just([])),
+    st.builds(
+        _element,
+        TAGS,
+        st.lists(NAMES, max_size=2),
+        st.just("") | NAMES,
+        st.just("") | NAMES,
+        st.just([]),
+    ),
     lambda inner: st.builds(
         _element,
         st.just("div"),
@@ -84,7 +97,9 @@ def expected(root: HtmlElement, css: str) -> list[str | None]:
             matcher.add_selector(selector, declared[0])
     colours: list[str | None] = []
     for element in cssselect2.ElementWrapper.from_html_root(root).iter_subtree():
-        found = [(one.important, weight, order, one) for weight, order, _, one in matcher.match(element)]
+        found = [
+            (one.important, weight, order, one) for weight, order, _, one in matcher.match(element)
+        ]
         strongest = max(found, key=lambda item: item[:3], default=None)
         colours.append(tinycss2.serialize(strongest[3].value).strip() if strongest else None)
     return colours
@@ -92,7 +107,8 @@ def expected(root: HtmlElement, css: str) -> list[str | None]:
 
 def sheet(rules: list[tuple[str, str]]) -> str:
     return "\n".join(
-        f"{selector} {{ color: #fffff{number}{importance} }}" for number, (selector, importance) in enumerate(rules)
+        f"{selector} {{ color: #fffff{number}{importance} }}"
+        for number, (selector, importance) in enumerate(rules)
     )
 
 
@@ -159,7 +175,15 @@ def test_text_is_hidden_by_its_own_rules_or_those_of_its_nearest_ancestor(
 @pytest.mark.parametrize(
     "selector",
     [
-        *("p:not(.far)", ":is(.far, .b)", ".b:not(#far)", "li:where(#far, #b)", r".\62", r"#\62", r"p.\62"),
+        *(
+            "p:not(.far)",
+            ":is(.far, .b)",
+            ".b:not(#far)",
+            "li:where(#far, #b)",
+            r".\62",
+            r"#\62",
+            r"p.\62",
+        ),
         *("[data-k='b c']", "p:not([data-k='.far'])", "p:not([data-k='#far'])", "LI.b", "div *"),
     ],
 )
@@ -173,11 +197,15 @@ def test_every_rule_that_can_hide_text_is_parsed(selector: str) -> None:
 def test_a_class_is_defined_by_a_rule_that_matches_nothing() -> None:
     root = lxml.html.fromstring('<div><p class="sr-only">text</p></div>')
 
-    assert ".sr-only" not in Styles([".absent .sr-only { color: red }"], root, BLACK_ON_WHITE).unseen
+    assert (
+        ".sr-only" not in Styles([".absent .sr-only { color: red }"], root, BLACK_ON_WHITE).unseen
+    )
 
 
 def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
-    root = lxml.html.fromstring('<div><p data-k="a">1</p><p data-k="b">2</p><p>3</p><p data-k="a">4</p></div>')
+    root = lxml.html.fromstring(
+        '<div><p data-k="a">1</p><p data-k="b">2</p><p>3</p><p data-k="a">4</p></div>'
+    )
 
     assert chosen(root, "[data-k=a] { color: white } p:not([data-k]) { color: blue }") == [
         *(None, "white", None, "blue", "white")
@@ -191,13 +219,22 @@ def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
         ("li:nth-child(2) b", ["d"]),
         ("li + li b", ["d", "f"]),
         ("li:last-child > b", ["f"]),
-        ("b:not(li:first-child b)", ["b", "d", "f"]),  # taken to be met: a part of it is not understood
+        (
+            "b:not(li:first-child b)",
+            ["b", "d", "f"],
+        ),  # taken to be met: a part of it is not understood
         ("li", ["a", "b", "c", "d", "e", "f"]),
     ],
 )
-def test_similar_elements_in_other_places_may_have_other_rules(selector: str, hidden: list[str]) -> None:
+def test_similar_elements_in_other_places_may_have_other_rules(
+    selector: str, hidden: list[str]
+) -> None:
     entries = "".join(f"<li>{text}<b>{bold}</b></li>" for text, bold in ("ab", "cd", "ef"))
-    root = lxml.html.fragment_fromstring(f"<div><style>{selector} {{ color: white }}</style><ul>{entries}</ul></div>")
+    root = lxml.html.fragment_fromstring(
+        f"<div><style>{selector} {{ color: white }}</style><ul>{entries}</ul></div>"
+    )
     strip_invisible(root)
 
-    assert [text for text in "abcdef" if text not in [element.text for element in root.iter()]] == hidden
+    assert [
+        text for text in "abcdef" if text not in [element.text for element in root.iter()]
+    ] == hidden

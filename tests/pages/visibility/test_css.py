@@ -41,7 +41,10 @@ SECRET = "a hidden remark"
         (".out :where(.no, p){display:none} .b{display:block}", False),
         (".out :is(.x9, .b){display:none}", True),
         (f".x9{{display:var(--d{' ' * 300},none)}}", True),
-        (f":root{{{''.join(f'--d:v{at};' for at in range(99))}--d:none}} .x9{{display:var(--d)}}", True),
+        (
+            f":root{{{''.join(f'--d:v{at};' for at in range(99))}--d:none}} .x9{{display:var(--d)}}",
+            True,
+        ),
         (".x9{color:var(--i)} .out{--i:var(--j)} body{--j:#fff}", True),
         (".out{color:#fff} .x9{color:#111}", False),
         (".out{color:#fff;background:#111} .x9{background:#fff}", True),
@@ -85,7 +88,9 @@ SECRET = "a hidden remark"
 )
 def test_the_rules_of_the_page_apply_as_in_a_browser(sheet: str, hidden: bool) -> None:
     body = f'<div class="out"><p class="x9 b" id="i" data-k="v w">{SECRET}</p></div>'
-    tree = lxml.html.document_fromstring(f"<head><style>{sheet}</style></head><body><p>{SEEN}</p>{body}</body>")
+    tree = lxml.html.document_fromstring(
+        f"<head><style>{sheet}</style></head><body><p>{SEEN}</p>{body}</body>"
+    )
     strip_invisible(tree)
     assert (SECRET not in tree.text_content()) is hidden
 
@@ -131,7 +136,9 @@ def test_conditions_that_do_not_hold_on_a_laptop(media: str) -> None:
     assert not on_screen(media)
 
 
-@pytest.mark.parametrize("media", ["(tides: high)", "(min-width: some)", "screen and screen and not print", "((("])
+@pytest.mark.parametrize(
+    "media", ["(tides: high)", "(min-width: some)", "screen and screen and not print", "((("]
+)
 def test_neither_an_unknown_condition_nor_its_negation_holds(media: str) -> None:
     assert not on_screen(media)
     assert not on_screen(f"not {media}")

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.pages.visibility.looks import MAX_CALCULATED_CHARS, blends_in, color, contrast, fraction, pixels
+from websearch_gateway.pages.visibility.looks import (
+    MAX_CALCULATED_CHARS,
+    blends_in,
+    color,
+    contrast,
+    fraction,
+    pixels,
+)
 
 WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
 
@@ -27,7 +34,9 @@ def test_every_notation_of_a_colour_is_parsed(value: str, expected: tuple[float,
     assert color(value) == pytest.approx(expected, abs=0.01)
 
 
-@pytest.mark.parametrize("value", ["", "#ff", "#gggggg", "rgb(1, 2)", "color(prophoto-rgb 0 0 1)", "var(--x)", "tide"])
+@pytest.mark.parametrize(
+    "value", ["", "#ff", "#gggggg", "rgb(1, 2)", "color(prophoto-rgb 0 0 1)", "var(--x)", "tide"]
+)
 def test_an_invalid_colour_is_none(value: str) -> None:
     assert color(value) is None
 
@@ -36,7 +45,9 @@ def test_contrast_is_that_of_wcag() -> None:
     assert contrast(BLACK, WHITE) == pytest.approx(21)
     assert contrast(WHITE, WHITE) == 1
     assert contrast((0, 0, 0, 0), WHITE) == 1, "a transparent text"
-    assert contrast((0.467, 0.467, 0.467, 1), WHITE) == pytest.approx(4.48, abs=0.02), "#777 on white"
+    assert contrast((0.467, 0.467, 0.467, 1), WHITE) == pytest.approx(4.48, abs=0.02), (
+        "#777 on white"
+    )
 
 
 def test_yellow_on_white_is_visible_by_its_hue_unless_it_is_faint() -> None:
@@ -46,7 +57,13 @@ def test_yellow_on_white_is_visible_by_its_hue_unless_it_is_faint() -> None:
 
 
 def test_an_opacity_is_a_number_or_a_percentage() -> None:
-    assert [fraction(value) for value in ("0.5", "50%", ".25 ", "", "inherit")] == [0.5, 0.5, 0.25, 1.0, 1.0]
+    assert [fraction(value) for value in ("0.5", "50%", ".25 ", "", "inherit")] == [
+        0.5,
+        0.5,
+        0.25,
+        1.0,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +90,18 @@ def test_a_length_is_converted_to_pixels(value: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "px", "50%", "1furlong", "calc(1px", "calc(1px 2px)", "calc(1px / 0)", "calc(var(--x))", "min()"]
+    "value",
+    [
+        "",
+        "px",
+        "50%",
+        "1furlong",
+        "calc(1px",
+        "calc(1px 2px)",
+        "calc(1px / 0)",
+        "calc(var(--x))",
+        "min()",
+    ],
 )
 def test_an_invalid_length_is_none(value: str) -> None:
     assert pixels(value) is None

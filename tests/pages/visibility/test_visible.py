@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.pages.visibility.selectors import MAX_CSS_CHARS, MAX_RULES, MAX_SELECTOR_CHARS, MAX_STEPS, Node
+from websearch_gateway.pages.visibility.selectors import (
+    MAX_CSS_CHARS,
+    MAX_RULES,
+    MAX_SELECTOR_CHARS,
+    MAX_STEPS,
+    Node,
+)
 from websearch_gateway.pages.visibility.strip import EXHAUSTED, HOSTILE, strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
@@ -123,7 +129,10 @@ def read(body: str, head: str = "") -> tuple[str, list[str]]:
 def test_text_hidden_by_an_attribute_or_a_style_sheet_is_left_out(style: str) -> None:
     in_attribute = f'<p style="{style}">{SECRET}</p>'
     assert read(in_attribute) == (f"{SEEN} The end.", [NOTE])
-    assert read(f'<p class="x9">{SECRET}</p>', f"<style>.x9 {{{style}}}</style>") == (f"{SEEN} The end.", [NOTE])
+    assert read(f'<p class="x9">{SECRET}</p>', f"<style>.x9 {{{style}}}</style>") == (
+        f"{SEEN} The end.",
+        [NOTE],
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,8 @@ def test_text_hidden_by_markup_is_left_out(markup: str) -> None:
 
 def test_content_replaced_by_a_shadow_tree_is_left_out() -> None:
     assert (
-        read(f"<div><template shadowrootmode=open><b>shown</b></template>{SECRET}</div>")[0] == f"{SEEN} shown The end."
+        read(f"<div><template shadowrootmode=open><b>shown</b></template>{SECRET}</div>")[0]
+        == f"{SEEN} shown The end."
     )
 
 
@@ -269,11 +279,16 @@ def test_text_that_is_visible_or_a_click_away_stays(markup: str) -> None:
 def test_folded_text_and_descriptions_are_left_out_if_they_read_like_orders(markup: str) -> None:
     text, notes = read(markup)
     assert text == f"{SEEN} The end."
-    assert notes == ["Text that a reader cannot see was left out (1 place, some of it reads like orders to a model)."]
+    assert notes == [
+        "Text that a reader cannot see was left out (1 place, some of it reads like orders to a model)."
+    ]
 
 
 def test_white_text_stays_if_an_unknown_sheet_may_set_the_background() -> None:
-    assert SECRET in read(f'<p style="color:#fff">{SECRET}</p>', '<link rel="stylesheet" href="/a.css">')[0]
+    assert (
+        SECRET
+        in read(f'<p style="color:#fff">{SECRET}</p>', '<link rel="stylesheet" href="/a.css">')[0]
+    )
 
 
 def test_a_page_that_scripts_will_reveal_is_read_with_a_note() -> None:
@@ -282,7 +297,10 @@ def test_a_page_that_scripts_will_reveal_is_read_with_a_note() -> None:
     )
     notes = strip_invisible(tree)
     assert tree.text_content() == SEEN
-    assert notes == ["Most of the page is hidden until its scripts run; its hidden text was read too.", NOTE]
+    assert notes == [
+        "Most of the page is hidden until its scripts run; its hidden text was read too.",
+        NOTE,
+    ]
 
 
 def test_a_page_hidden_by_visibility_is_read_with_all_its_parts() -> None:
@@ -294,7 +312,9 @@ def test_a_page_hidden_by_visibility_is_read_with_all_its_parts() -> None:
 
 
 def test_noscript_is_read_if_it_has_most_of_the_text() -> None:
-    tree = lxml.html.document_fromstring(f"<body><div id=app>Loading</div><noscript><p>{SEEN}</p></noscript></body>")
+    tree = lxml.html.document_fromstring(
+        f"<body><div id=app>Loading</div><noscript><p>{SEEN}</p></noscript></body>"
+    )
     assert strip_invisible(tree) == []
     assert SEEN in tree.text_content()
     assert tree.find(".//noscript") is None
@@ -313,7 +333,8 @@ def padded(length: int) -> str:
     [
         numbered(300, "p ~ p ~ p ~ p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
         numbered(300, "p + p + p + p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
-        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}")
+        + "article > p.h{display:none}",
         numbered(900, "p[class*=zN] ~ p{opacity:.9}") + "article > p.h{display:none}",
         numbered(3_000, "body article p{opacity:.9}") + "article > p.h{display:none}",
         numbered(MAX_RULES, "p{color:red}") + "p.h{display:none}",
@@ -344,9 +365,15 @@ def padded(length: int) -> str:
     ],
     ids=lambda sheet: sheet[:40],
 )
-def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector_is_not_understood(sheet: str) -> None:
-    paragraphs = f"<p>{SEEN}</p>" + "<p class=x>Another.</p>" * 100 + f"<p class=h><b>{SECRET}</b></p>"
-    article = "<div>" * MAX_STEPS * 2 + f"<article>{paragraphs}</article>" + "</div>" * MAX_STEPS * 2
+def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector_is_not_understood(
+    sheet: str,
+) -> None:
+    paragraphs = (
+        f"<p>{SEEN}</p>" + "<p class=x>Another.</p>" * 100 + f"<p class=h><b>{SECRET}</b></p>"
+    )
+    article = (
+        "<div>" * MAX_STEPS * 2 + f"<article>{paragraphs}</article>" + "</div>" * MAX_STEPS * 2
+    )
     tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style>{article}</body>")
     notes = strip_invisible(tree)
     assert SECRET not in tree.text_content()
@@ -357,7 +384,8 @@ def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector
     "sheet",
     [
         numbered(300, "p ~ p ~ p ~ p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
-        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}")
+        + "article > p.h{display:none}",
         "p.h:has(b){display:none}",
         "p:hover:has(b){display:none}",
         "p:has(b){color:green}",
@@ -382,15 +410,36 @@ def test_what_no_rule_may_hide_is_read_all_the_same(sheet: str) -> None:
 @pytest.mark.parametrize(
     "condition",
     [
-        *("p:has(b)", "p:has(> b)", "p:has(i, b)", "p:has(*)", "p:has(> b:only-child)", "p:has( > b , u)"),
-        *("article:has(b) > p + p", "div:has(> article) p + p", "p:has(b.x):has(b)", "p:has(:is(i, b))"),
-        *("p:has(> b:not(:has(i)))", "p:has(b + i)", "p:has(+ i)", "p:has(> b i)", "p:has()", "p:has(b:new)"),
+        *(
+            "p:has(b)",
+            "p:has(> b)",
+            "p:has(i, b)",
+            "p:has(*)",
+            "p:has(> b:only-child)",
+            "p:has( > b , u)",
+        ),
+        *(
+            "article:has(b) > p + p",
+            "div:has(> article) p + p",
+            "p:has(b.x):has(b)",
+            "p:has(:is(i, b))",
+        ),
+        *(
+            "p:has(> b:not(:has(i)))",
+            "p:has(b + i)",
+            "p:has(+ i)",
+            "p:has(> b i)",
+            "p:has()",
+            "p:has(b:new)",
+        ),
     ],
 )
 def test_what_a_rule_hides_for_its_contents_is_left_out(condition: str) -> None:
     hidden = f"<p><b class=x>{SECRET}</b></p>"
     page = f"<div><article><p>{SEEN}</p>{hidden}</article></div><p>Another.</p>"
-    tree = lxml.html.document_fromstring(f"<body><style>{condition}{{display:none}}</style>{page}</body>")
+    tree = lxml.html.document_fromstring(
+        f"<body><style>{condition}{{display:none}}</style>{page}</body>"
+    )
     strip_invisible(tree)
     assert SECRET not in tree.text_content()
 
@@ -398,22 +447,32 @@ def test_what_a_rule_hides_for_its_contents_is_left_out(condition: str) -> None:
 def test_many_conditions_on_contents_stay_within_the_limit_and_hide_when_it_is_spent() -> None:
     sheet = numbered(600, "article:has(b.x:not(.zN)) p{opacity:.9}") + "article > p.h{display:none}"
     paragraphs = "<p>Another.</p>" * 4_000 + f"<p class=h><b class=x>{SECRET}</b></p>"
-    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style><article>{paragraphs}</article></body>")
+    tree = lxml.html.document_fromstring(
+        f"<body><style>{sheet}</style><article>{paragraphs}</article></body>"
+    )
     assert EXHAUSTED in strip_invisible(tree)
     assert SECRET not in tree.text_content()
 
 
 def test_a_rule_that_is_not_understood_shows_nothing_that_another_hides() -> None:
-    sheet = "p.h{display:none} p.h:something-new{display:block} p.h:has(i){display:block !important}"
-    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style><p class=h>{SECRET}</p><p>{SEEN}</p></body>")
+    sheet = (
+        "p.h{display:none} p.h:something-new{display:block} p.h:has(i){display:block !important}"
+    )
+    tree = lxml.html.document_fromstring(
+        f"<body><style>{sheet}</style><p class=h>{SECRET}</p><p>{SEEN}</p></body>"
+    )
     strip_invisible(tree)
     assert SECRET not in tree.text_content()
     assert SEEN in tree.text_content()
 
 
 @pytest.mark.parametrize(("count", "is_read"), [(MAX_RULES // 2, True), (2 * MAX_RULES, False)])
-def test_a_page_with_more_rules_than_can_be_judged_is_left_out_and_says_so(count: int, is_read: bool) -> None:
-    tree = lxml.html.document_fromstring(f"<body><style>{'p{color:red}' * (count // 2)}</style><p>{SEEN}</p></body>")
+def test_a_page_with_more_rules_than_can_be_judged_is_left_out_and_says_so(
+    count: int, is_read: bool
+) -> None:
+    tree = lxml.html.document_fromstring(
+        f"<body><style>{'p{color:red}' * (count // 2)}</style><p>{SEEN}</p></body>"
+    )
     assert (HOSTILE in strip_invisible(tree)) != is_read
     assert (SEEN in tree.text_content()) == is_read
 

@@ -19,19 +19,26 @@ def hostile(name: str) -> str:
         + "".join(f".a{i} .b .c > p{{display:none}}" for i in range(many))
         + "</style>"
         + "<p class=c>" * 500,
-        "same": "<style>" + "p p p p{color:red}" * many + "</style>" + "<div><p>x</p></div>" * 2_000,
+        "same": "<style>"
+        + "p p p p{color:red}" * many
+        + "</style>"
+        + "<div><p>x</p></div>" * 2_000,
         "braces": "<style>" + "a{" * many + "</style>",
         "comment": "<style>" + "/*" * many + "</style>",
         "classes": "<p class='" + " ".join(f"c{i}" for i in range(many)) + "'>" + "<b>" * 200,
         "declarations": "<p style='" + "a:(" * many + "'>x",
         "nested rules": "<style>" + "p,b,i{" * 2_000 + "color:red" + "}" * 2_000 + "</style>",
-        "siblings asked": "<style>" + ".a ~ b ~ b:nth-last-child(3){color:red}" * 100 + "</style>" + "<b>x</b>" * many,
+        "siblings asked": "<style>"
+        + ".a ~ b ~ b:nth-last-child(3){color:red}" * 100
+        + "</style>"
+        + "<b>x</b>" * many,
         "variables": "<p style='"
         + ";".join(f"--a{i}:var(--a{i + 1}) var(--a{i + 1})" for i in range(2_000))
         + ";color:var(--a0)'>",
         "values of variables": "<style>"
         + "".join(
-            f"p{{--a:{i};--b:var(--a) var(--a)}} b{{width:{i}px var(--a);left:{i}px var(--b)}}" for i in range(many)
+            f"p{{--a:{i};--b:var(--a) var(--a)}} b{{width:{i}px var(--a);left:{i}px var(--b)}}"
+            for i in range(many)
         )
         + "</style><p><b>x</b>",
         "folded": "<details>" * many,
@@ -43,8 +50,25 @@ def hostile(name: str) -> str:
 @pytest.mark.parametrize(
     "name",
     [
-        *("nested", "siblings", "rules", "same", "braces", "comment", "classes", "declarations", "selectors"),
-        *("nested rules", "siblings asked", "variables", "values of variables", "folded", "calculated"),
+        *(
+            "nested",
+            "siblings",
+            "rules",
+            "same",
+            "braces",
+            "comment",
+            "classes",
+            "declarations",
+            "selectors",
+        ),
+        *(
+            "nested rules",
+            "siblings asked",
+            "variables",
+            "values of variables",
+            "folded",
+            "calculated",
+        ),
     ],
 )
 def test_the_work_for_a_hostile_page_is_bounded(name: str) -> None:

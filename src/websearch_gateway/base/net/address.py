@@ -25,8 +25,18 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import httpcore2
 
 from websearch_gateway.base.net.bodies import in_own_thread
-from websearch_gateway.base.net.public_addresses import FAKE_IPV4, Network, is_public, leads_to_public
-from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchNotConfiguredError, shown
+from websearch_gateway.base.net.public_addresses import (
+    FAKE_IPV4,
+    Network,
+    is_public,
+    leads_to_public,
+)
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchNotConfiguredError,
+    shown,
+)
 from websearch_gateway.models import LONGEST_URL
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -169,7 +179,11 @@ class AddressPolicy:
         if any(found in network for network in self._fake):
             return
         # No internal network has these addresses, so the hint reveals nothing.
-        hint = ". If a local proxy gives out such addresses, set FAKE_IP_NETWORKS" if found in FAKE_IPV4 else ""
+        hint = (
+            ". If a local proxy gives out such addresses, set FAKE_IP_NETWORKS"
+            if found in FAKE_IPV4
+            else ""
+        )
         raise _forbidden(f"{host} resolves to an address that is not public{hint}")
 
 
@@ -231,7 +245,9 @@ def _pair(text: str) -> tuple[str, int]:
             raise _forbidden("no port")
         return normal_host(host.removeprefix("[").removesuffix("]")), int(port)
     except ForbiddenUrlError:
-        raise SearchNotConfiguredError(f"FETCH_ALLOW_PRIVATE_HOSTS: {text!r} is not host:port.") from None
+        raise SearchNotConfiguredError(
+            f"FETCH_ALLOW_PRIVATE_HOSTS: {text!r} is not host:port."
+        ) from None
 
 
 def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -310,7 +326,10 @@ class Outbound:
 def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
     try:
         context = httpcore2.default_ssl_context()
-    except (OSError, ValueError):  # the library reads SSL_CERT_FILE, which may be left from a folder that is gone
+    except (
+        OSError,
+        ValueError,
+    ):  # the library reads SSL_CERT_FILE, which may be left from a folder that is gone
         raise SearchNotConfiguredError(
             "SSL_CERT_FILE does not name a readable PEM file with certificates. Unset it, or give your own authorities "
             "with CA_BUNDLE."
@@ -320,7 +339,9 @@ def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
             context.load_verify_locations(cafile=ca_bundle)
         except (OSError, ValueError):  # ValueError: a path that no file can have
             name = shown(str(ca_bundle))
-            raise SearchNotConfiguredError(f"CA_BUNDLE: {name} is not a readable PEM file with certificates.") from None
+            raise SearchNotConfiguredError(
+                f"CA_BUNDLE: {name} is not a readable PEM file with certificates."
+            ) from None
     return context
 
 
@@ -343,7 +364,12 @@ class ConnectionPools:
     """
 
     def __init__(
-        self, policy: AddressPolicy, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0
+        self,
+        policy: AddressPolicy,
+        resolve: Resolve,
+        outbound: Outbound,
+        *,
+        kept_connections: int = 0,
     ) -> None:
         self._policy, self._resolve, self._outbound = policy, resolve, outbound
         self._kept_connections = kept_connections
@@ -363,7 +389,9 @@ class ConnectionPools:
                 async with asyncio.timeout(LOOKUP_SECONDS):
                     await checked_addresses(self._policy, self._resolve, target.host, target.port)
         # In a thread, and only on the first fetch: loading the certificates would block the event loop.
-        context = self._ssl_context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
+        context = self._ssl_context = self._ssl_context or await in_own_thread(
+            self._outbound.ssl_context
+        )
         setting = self._outbound.proxy_setting(target.scheme) if proxy else None
         if setting not in self._pools:
             self._pools[setting] = httpcore2.AsyncConnectionPool(
@@ -373,7 +401,8 @@ class ConnectionPools:
                 max_keepalive_connections=self._kept_connections,
                 keepalive_expiry=KEPT_SECONDS,
                 network_backend=MeteredBackend(
-                    None if proxy else partial(pinned_addresses, self._policy, self._resolve), setting
+                    None if proxy else partial(pinned_addresses, self._policy, self._resolve),
+                    setting,
                 ),
             )
         return self._pools[setting]
@@ -401,7 +430,9 @@ def http_proxy(url: str) -> httpcore2.Proxy:
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-    return httpcore2.Proxy(f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}", auth=login)
+    return httpcore2.Proxy(
+        f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}", auth=login
+    )
 
 
 CONNECT_SECONDS = 5.0
@@ -433,7 +464,9 @@ class SystemResolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-async def checked_addresses(policy: AddressPolicy, resolve: Resolve, host: str, port: int) -> Sequence[str]:
+async def checked_addresses(
+    policy: AddressPolicy, resolve: Resolve, host: str, port: int
+) -> Sequence[str]:
     """All addresses of a host. If one of them is forbidden, the whole name is forbidden.
 
     Raises:
@@ -446,7 +479,9 @@ async def checked_addresses(policy: AddressPolicy, resolve: Resolve, host: str, 
     return addresses
 
 
-async def pinned_addresses(policy: AddressPolicy, resolve: Resolve, host: str, port: int) -> Sequence[str]:
+async def pinned_addresses(
+    policy: AddressPolicy, resolve: Resolve, host: str, port: int
+) -> Sequence[str]:
     """The checked addresses to dial.
 
     Raises:
@@ -473,7 +508,9 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
     """
 
     def __init__(
-        self, addresses: Callable[[str, int], Awaitable[Sequence[str]]] | None, proxy_setting: str | None = None
+        self,
+        addresses: Callable[[str, int], Awaitable[Sequence[str]]] | None,
+        proxy_setting: str | None = None,
     ) -> None:
         self._proxy_setting = proxy_setting
         self._sockets = httpcore2.AnyIOBackend()
@@ -497,7 +534,9 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
         seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         for address in await self._addresses(host, port) if self._addresses else [host]:
             try:
-                stream = await self._sockets.connect_tcp(address, port, seconds, local_address, socket_options)
+                stream = await self._sockets.connect_tcp(
+                    address, port, seconds, local_address, socket_options
+                )
                 return MeteredStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
@@ -519,7 +558,9 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self.allowance <= 0:
-            raise SearchFetchError("The server sends more bytes than a page may have.", details={"reason": "too_large"})
+            raise SearchFetchError(
+                "The server sends more bytes than a page may have.", details={"reason": "too_large"}
+            )
         data = await self._stream.read(min(max_bytes, READ_BYTES), timeout)
         self.allowance -= len(data)
         return data
@@ -532,9 +573,14 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
         await self._stream.aclose()
 
     async def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        return MeteredStream(await self._stream.start_tls(ssl_context, server_hostname, timeout), self.allowance)
+        return MeteredStream(
+            await self._stream.start_tls(ssl_context, server_hostname, timeout), self.allowance
+        )
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -146,7 +146,8 @@ class Zstandard(Decoder):
 
         self._error: type[Exception] = zstd.ZstdError
         self._new = partial(
-            zstd.ZstdDecompressor, options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+            zstd.ZstdDecompressor,
+            options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG},
         )
         self._zstd = self._new()
         self._first = True
@@ -192,7 +193,11 @@ def decoder_for(content_encoding: str) -> Decoder:
     Raises:
         CodingError: the header names another coding, or more than one.
     """
-    codings = [name for part in content_encoding.split(",") if not _is_no_coding(name := part.strip().lower())]
+    codings = [
+        name
+        for part in content_encoding.split(",")
+        if not _is_no_coding(name := part.strip().lower())
+    ]
     if not codings:
         return Decoder()
     if len(codings) > 1 or codings[0] not in _DECODERS:
@@ -214,17 +219,27 @@ async def give_way(pieces: int) -> None:
 
 
 async def read_body(
-    pieces: AsyncIterable[bytes], content_encoding: str, *, max_bytes: int, max_pieces: int | None = None
+    pieces: AsyncIterable[bytes],
+    content_encoding: str,
+    *,
+    max_bytes: int,
+    max_pieces: int | None = None,
 ) -> bytes:
     """The decoded body that arrives in `pieces`. Raises what `decoded_body` raises."""
     body = bytearray()
-    async for piece in decoded_body(pieces, content_encoding, max_bytes=max_bytes, max_pieces=max_pieces):
+    async for piece in decoded_body(
+        pieces, content_encoding, max_bytes=max_bytes, max_pieces=max_pieces
+    ):
         body += piece
     return bytes(body)
 
 
 async def decoded_body(
-    pieces: AsyncIterable[bytes], content_encoding: str, *, max_bytes: int, max_pieces: int | None = None
+    pieces: AsyncIterable[bytes],
+    content_encoding: str,
+    *,
+    max_bytes: int,
+    max_pieces: int | None = None,
 ) -> AsyncIterator[bytes]:
     """The decoded pieces of the body that arrives in `pieces`.
 
@@ -270,7 +285,9 @@ async def in_cache_thread(function: Callable[P, T], *arguments: P.args, **option
 async def _in_thread(name: str, call: Callable[[], T]) -> T:
     import asyncio  # a worker embeds texts without it
 
-    return await asyncio.get_running_loop().run_in_executor(_threads(name), copy_context().run, call)
+    return await asyncio.get_running_loop().run_in_executor(
+        _threads(name), copy_context().run, call
+    )
 
 
 @functools.cache
@@ -284,7 +301,9 @@ class ReplyParser:
 
     workers: Workers | None = field(default=None, repr=False)
 
-    async def read(self, kind: Any, function: Callable[..., T], *bodies: bytes, vendor: str, deadline: Deadline) -> T:
+    async def read(
+        self, kind: Any, function: Callable[..., T], *bodies: bytes, vendor: str, deadline: Deadline
+    ) -> T:
         """The result of `function(*bodies)`, whose type is `kind`: a dataclass or a list of dataclasses.
 
         Raises:

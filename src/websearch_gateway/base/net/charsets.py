@@ -23,10 +23,16 @@ import webencodings
 _SUPERSETS = {"shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs"}
 _NOT_TEXT = {"x-user-defined", "replacement"}
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _META_BYTES = 4_096
 _UTF8_BYTES = 65_536
-_LANGUAGE = re.compile(rb"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})(-[a-zA-Z]{2,4})?", re.IGNORECASE)
+_LANGUAGE = re.compile(
+    rb"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})(-[a-zA-Z]{2,4})?", re.IGNORECASE
+)
 _OF_LANGUAGE = {
     **dict.fromkeys(("ru", "uk", "bg", "be", "mk", "sr", "kk", "mn"), "cp1251"),
     **dict.fromkeys(("pl", "cs", "sk", "hu", "sl", "hr", "ro"), "cp1250"),
@@ -51,9 +57,36 @@ USUAL = "cp1252"
 """The encoding of a body that is not UTF-8 and declares none; servers also declare it without looking."""
 
 _WEB_ENCODINGS = [
-    *("utf-8", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255"),
-    *("windows-1256", "windows-1257", "windows-1258", "iso-8859-1", "iso-8859-2", "iso-8859-5", "iso-8859-7"),
-    *("iso-8859-8", "koi8-r", "koi8-u", "cp874", "tis-620", "gb18030", "big5", "big5hkscs", "shift_jis", "cp932"),
+    *(
+        "utf-8",
+        "windows-1250",
+        "windows-1251",
+        "windows-1252",
+        "windows-1253",
+        "windows-1254",
+        "windows-1255",
+    ),
+    *(
+        "windows-1256",
+        "windows-1257",
+        "windows-1258",
+        "iso-8859-1",
+        "iso-8859-2",
+        "iso-8859-5",
+        "iso-8859-7",
+    ),
+    *(
+        "iso-8859-8",
+        "koi8-r",
+        "koi8-u",
+        "cp874",
+        "tis-620",
+        "gb18030",
+        "big5",
+        "big5hkscs",
+        "shift_jis",
+        "cp932",
+    ),
     *("euc-jp", "iso-2022-jp", "euc-kr", "cp949"),
 ]
 _CODECS = {
@@ -119,7 +152,9 @@ def charset_of(body: bytes, content_type: str) -> str:
 def _is_in(body: bytes, codec: str) -> bool:
     """Whether the beginning of a body is valid in an encoding."""
     try:
-        codecs.getincrementaldecoder(codec)().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
+        codecs.getincrementaldecoder(codec)().decode(
+            body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES
+        )
     except UnicodeDecodeError:
         return False
     return True
@@ -220,7 +255,9 @@ def _guess(sample: bytes) -> _Guess:
         return _Guess()
     import chardet
 
-    found = chardet.detect(sample, include_encodings=_WEB_ENCODINGS, compat_names=False, no_match_encoding="utf-8")
+    found = chardet.detect(
+        sample, include_encodings=_WEB_ENCODINGS, compat_names=False, no_match_encoding="utf-8"
+    )
     name, confidence = found["encoding"], found["confidence"]
     codec = _CODECS.get(name or "", name)
     if codec is None or codec in (USUAL, "utf-8", "ascii"):

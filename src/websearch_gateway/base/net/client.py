@@ -19,7 +19,13 @@ from functools import partial
 import httpcore2
 import httpx2
 
-from websearch_gateway.base.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy, unreachable_proxy
+from websearch_gateway.base.net.address import (
+    DEFAULT_PORTS,
+    DIRECT,
+    Outbound,
+    http_proxy,
+    unreachable_proxy,
+)
 from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -32,7 +38,12 @@ from websearch_gateway.base.net.bodies import (
     without_key,
 )
 from websearch_gateway.base.net.fetch import USER_AGENT, UnreachableProxyError, mapped_errors
-from websearch_gateway.base.net.requests import PASSING_STATUSES, note_host, note_status, parse_retry_after
+from websearch_gateway.base.net.requests import (
+    PASSING_STATUSES,
+    note_host,
+    note_status,
+    parse_retry_after,
+)
 from websearch_gateway.errors import (
     QUOTA,
     RATE_LIMITED,
@@ -42,7 +53,15 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Bill, Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.models import (
+    Bill,
+    Call,
+    Deadline,
+    Hit,
+    HttpRequest,
+    SearchQuery,
+    SearchResults,
+)
 from websearch_gateway.ports import Layer, Provider, through
 
 CONNECT_SECONDS = 5.0
@@ -101,7 +120,9 @@ def billed(bill: Bill, usd: float) -> Iterator[None]:
 def _is_about_tls(error: httpx2.ConnectError) -> bool:
     """Whether a connection was made, and TLS on it failed: with the target, behind a proxy."""
     cause = error.__cause__
-    return isinstance(cause, httpcore2.ConnectError) and isinstance(next(iter(cause.args), None), ssl.SSLError)
+    return isinstance(cause, httpcore2.ConnectError) and isinstance(
+        next(iter(cause.args), None), ssl.SSLError
+    )
 
 
 class _RoutedTransport(httpx2.AsyncBaseTransport):
@@ -121,7 +142,10 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
             nonlocal booked
             # What opens a tunnel through a proxy reaches no vendor.
-            if event.endswith(".send_request_headers.started") and about["request"].method != b"CONNECT":
+            if (
+                event.endswith(".send_request_headers.started")
+                and about["request"].method != b"CONNECT"
+            ):
                 booked = usd
                 bill.book(usd)
 
@@ -135,7 +159,11 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         except httpx2.TransportError as error:
             if not isinstance(error, httpx2.TimeoutException):
                 bill.book(-booked)
-            if isinstance(error, httpx2.ConnectError) and not _is_about_tls(error) and self._proxy_of(request.url):
+            if (
+                isinstance(error, httpx2.ConnectError)
+                and not _is_about_tls(error)
+                and self._proxy_of(request.url)
+            ):
                 setting = self._outbound.proxy_setting(request.url.scheme)
                 raise UnreachableProxyError(unreachable_proxy(setting), request=request) from error
             raise
@@ -149,14 +177,19 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         proxy = self._proxy_of(url)
         if proxy not in self._transports:
             self._transports[proxy] = httpx2.AsyncHTTPTransport(
-                verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None
+                verify=self._verify,
+                trust_env=False,
+                limits=LIMITS,
+                proxy=_proxy(proxy) if proxy else None,
             )
         return self._transports[proxy]
 
     def _proxy_of(self, url: httpx2.URL) -> str | None:
         if self._only:
             return None
-        return self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
+        return self._outbound.proxy_for(
+            url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0)
+        )
 
     async def aclose(self) -> None:
         for transport in (*self._transports.values(), *([self._only] if self._only else [])):
@@ -166,7 +199,10 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
 def _proxy(url: str) -> httpx2.Proxy:
     proxy = http_proxy(url)
     origin = f"{proxy.url.scheme.decode()}://{proxy.url.host.decode()}:{proxy.url.port}"
-    return httpx2.Proxy(origin, auth=tuple(part.decode() for part in proxy.auth) if proxy.auth else None)  # type: ignore[arg-type]
+    if not proxy.auth:
+        return httpx2.Proxy(origin)
+    user, password = proxy.auth
+    return httpx2.Proxy(origin, auth=(user.decode(), password.decode()))
 
 
 async def send(
@@ -200,9 +236,13 @@ async def send(
             try:
                 body = await read_body(response.aiter_raw(), coding, max_bytes=max_bytes)
             except BodyTooLarge:
-                raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.") from None
+                raise SearchProviderError(
+                    f"The reply of {upstream} is larger than {max_bytes:,} bytes."
+                ) from None
             except BodyCutShort:
-                raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True) from None
+                raise SearchProviderError(
+                    f"The reply of {upstream} ended too early.", retryable=True
+                ) from None
     return Reply(response.status_code, response.headers, body)
 
 
@@ -237,7 +277,10 @@ class HttpSearcher:
 
     def most_usd(self, query: SearchQuery) -> float:
         """The most that a search may cost, in USD: the price of each page that it may request."""
-        return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
+        return (
+            min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES)
+            * self.price_usd
+        )
 
     async def ask(self, call: Call) -> SearchResults:
         """Up to `max_results` distinct hits, from as many full pages as needed.
@@ -264,7 +307,9 @@ class HttpSearcher:
             try:
                 body, more = await self._page(request, call)
             except SearchError as error:
-                warnings += (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
+                warnings += (
+                    f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",
+                )
                 break
             pages += 1
             if more.keys() <= hits.keys():
@@ -304,7 +349,10 @@ class HttpSearcher:
     def _refusal(self, reply: Reply) -> SearchError | None:
         """The provider's own error for the reply; a Retry-After header overrides the wait in it."""
         error = self.provider.refusal(reply.status, reply.headers, reply.body)
-        if isinstance(error, Unavailable) and (seconds := parse_retry_after(reply.headers, self.clock())) is not None:
+        if (
+            isinstance(error, Unavailable)
+            and (seconds := parse_retry_after(reply.headers, self.clock())) is not None
+        ):
             error.retry_after = seconds
         return error
 
@@ -316,9 +364,13 @@ class HttpSearcher:
         if 200 <= status < 300 or status in self.provider.capabilities.empty_statuses:
             return None
         if status in (401, 403) and (setting := self.provider.key_setting):
-            return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {setting}.")
+            return SearchAuthError(
+                f"{self.name} rejected the key (HTTP {status}); check {setting}."
+            )
         if status in (400, 422):
-            return SearchValidationError(f"{self.name} rejected the request as invalid (HTTP {status}).")
+            return SearchValidationError(
+                f"{self.name} rejected the request as invalid (HTTP {status})."
+            )
         return SearchProviderError(
             f"{self.name} answered with HTTP {status}.",
             retry_after=parse_retry_after(reply.headers, self.clock()),

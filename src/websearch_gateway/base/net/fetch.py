@@ -59,21 +59,33 @@ class UnreachableProxyError(httpx2.ProxyError):
     """The operator's proxy accepts no connection; the message names the setting that names it."""
 
 
-def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
+def unavailable(
+    error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str
+) -> Unavailable:
     """The error for a failed exchange with `upstream`. It leaves out the original message, which may contain a URL."""
     if isinstance(error, httpx2.TimeoutException):
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
-        return SearchProviderError(f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"})
+        return SearchProviderError(
+            f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"}
+        )
     if isinstance(error, UnreachableProxyError):
-        return SearchProviderError(f"{upstream}: {error}", retryable=True, details={"reason": "unreachable"})
+        return SearchProviderError(
+            f"{upstream}: {error}", retryable=True, details={"reason": "unreachable"}
+        )
     if isinstance(error, httpx2.ProxyError):
-        return SearchProviderError(f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY.")
+        return SearchProviderError(
+            f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY."
+        )
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return SearchProviderError(f"The address of {upstream} in the settings is invalid; correct it.")
+        return SearchProviderError(
+            f"The address of {upstream} in the settings is invalid; correct it."
+        )
     # A server may close a kept-alive connection at any time, so a broken exchange is retryable.
     broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
-    return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
+    return SearchProviderError(
+        f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken
+    )
 
 
 @contextmanager
@@ -109,7 +121,9 @@ def mapped_page_errors(host: str) -> Iterator[None]:
         raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
     except httpcore2.ConnectError as error:
         if error.args and isinstance(error.args[0], ssl.SSLError):
-            raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
+            raise SearchFetchError(
+                f"{host} does not speak TLS, or has no valid certificate."
+            ) from error
         raise SearchFetchError(f"{host} cannot be reached.") from error
     except httpcore2.ProxyError as error:
         raise SearchFetchError(f"The proxy refuses to connect to {host}.") from error
@@ -250,7 +264,9 @@ class Fetcher:
         self._policy = policy
         self._system_resolver = SystemResolver()
         kept = KEPT_CONNECTIONS if keep_alive else 0
-        self._pools = ConnectionPools(policy, resolve or self._system_resolver, outbound, kept_connections=kept)
+        self._pools = ConnectionPools(
+            policy, resolve or self._system_resolver, outbound, kept_connections=kept
+        )
         self._own_headers = {"user-agent": user_agent, "accept-encoding": ACCEPT_ENCODING}
 
     async def __aenter__(self) -> Self:
@@ -292,38 +308,57 @@ class Fetcher:
             SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
         """
         body = json_text.dumps(json).encode() if json is not None else None
-        asked = _Asked(url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follows, sending)
+        asked = _Asked(
+            url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follows, sending
+        )
         return await self._fetched(asked, "page")
 
     async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
         """GET `url`, follow redirects, and write the body into the file `path`. Raises what `fetch` raises."""
-        await self._fetched(_Asked(url, {"accept": "*/*"}, {}, max_bytes, deadline, read=partial(_save, path)), "file")
+        await self._fetched(
+            _Asked(url, {"accept": "*/*"}, {}, max_bytes, deadline, read=partial(_save, path)),
+            "file",
+        )
 
     async def _fetched(self, asked: _Asked, kind: str) -> Fetched:
         target = self._policy.check_url(asked.url)
         own, extra = {**self._own_headers, **asked.own}, asked.extra
         if asked.body is not None:
-            extra = {**extra, "content-type": "application/json", "content-length": str(len(asked.body))}
+            extra = {
+                **extra,
+                "content-type": "application/json",
+                "content-length": str(len(asked.body)),
+            }
         first, cookies, visited = target.host, CallCookies(), set[str]()
         try:
             async with asyncio.timeout(asked.deadline.remaining()):
                 for hops in range(MAX_REDIRECTS + 1):
                     visited.add(target.url)
-                    reply = await self._exchange(asked, target, cookies.added_to({**own, **extra}, target.url))
+                    reply = await self._exchange(
+                        asked, target, cookies.added_to({**own, **extra}, target.url)
+                    )
                     has_new_cookie = cookies.keep(target.url, reply.set_cookies)
                     following = reply.target
                     if reply.page is not None:
                         # A refresh that comes back is no redirect: a ticker reloads itself.
-                        comes_back = following is not None and following.url in visited and not has_new_cookie
+                        comes_back = (
+                            following is not None
+                            and following.url in visited
+                            and not has_new_cookie
+                        )
                         if following is None or comes_back or hops == MAX_REDIRECTS:
                             return reply.page
                     if asked.body is not None:
-                        message = f"{first} redirects a request that may not be sent to another address."
+                        message = (
+                            f"{first} redirects a request that may not be sent to another address."
+                        )
                         raise SearchFetchError(message)
                     if following is None:
                         raise SearchFetchError(f"{target.host} redirects to no address.")
                     if asked.follows is not None and not asked.follows(following.url):
-                        raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": following.url})
+                        raise SearchFetchError(
+                            f"{first} redirects elsewhere.", details={"location": following.url}
+                        )
                     if (following.scheme, following.netloc) != (target.scheme, target.netloc):
                         extra = {}
                     target = following
@@ -335,13 +370,21 @@ class Fetcher:
     async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> _Reply:
         method = "GET" if asked.body is None else "POST"
         with mapped_page_errors(target.host):
-            wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
+            wire = [
+                (b"host", target.netloc.encode()),
+                *((n.lower().encode(), v.encode()) for n, v in sent.items()),
+            ]
             pool = await self._pools.pool_for(target)
             hooks = {"trace": partial(_tell, asked.sending)} if asked.sending else {}
             address = httpcore2.URL(
-                scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
+                scheme=target.scheme.encode(),
+                host=target.host.encode(),
+                port=target.port,
+                target=target.path.encode(),
             )
-            async with pool.stream(method, address, headers=wire, content=asked.body, extensions=hooks) as response:
+            async with pool.stream(
+                method, address, headers=wire, content=asked.body, extensions=hooks
+            ) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     # A POST follows no redirect, so the caller's check need not know of it.
@@ -356,7 +399,9 @@ class Fetcher:
         kind = _TYPE.match(declared)
         content_type = kind[1].lower() if kind else ""
         charset = charset_of(content, declared)
-        page = Fetched(asked.url, target.url, response.status, headers, content, content_type, charset)
+        page = Fetched(
+            asked.url, target.url, response.status, headers, content, content_type, charset
+        )
         is_html = content_type in _HTML and asked.follows is None
         refresh = None
         if asked.body is None and response.status != 304:
@@ -387,11 +432,15 @@ async def _tell(sending: Sending, event: str, _: object) -> None:
         await sending.sent()
 
 
-async def _save(path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+async def _save(
+    path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int
+) -> bytes:
     """Write the body into a file, whose content is not kept in memory. Returns nothing of it."""
     part = bytearray()
     with await asyncio.to_thread(path.open, "wb") as file:
-        async for piece in _body(response, headers, max_bytes, max(MAX_PIECES, max_bytes // LEAST_PIECE_BYTES)):
+        async for piece in _body(
+            response, headers, max_bytes, max(MAX_PIECES, max_bytes // LEAST_PIECE_BYTES)
+        ):
             part += piece
             if len(part) >= PART_BYTES:
                 await asyncio.to_thread(file.write, bytes(part))
@@ -412,7 +461,9 @@ async def _body(
     stream.allowance = max_bytes + HEADER_BYTES
     coding = headers.get("content-encoding", "")
     try:
-        async for piece in decoded_body(response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=max_pieces):
+        async for piece in decoded_body(
+            response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=max_pieces
+        ):
             yield piece
     except BodyTooLarge:
         raise too_large from None
@@ -420,7 +471,9 @@ async def _body(
         raise SearchFetchError("The page broke off in the middle of its compressed data.") from None
 
 
-def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]) -> None:
+def _check_status(
+    host: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]
+) -> None:
     conditional = any(name.lower() in ("if-none-match", "if-modified-since") for name in sent)
     if 200 <= status < 300 or (status == 304 and conditional):
         return
@@ -443,7 +496,9 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
 def _decoded(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     values: dict[str, list[str]] = {}
     for name, value in headers:
-        values.setdefault(name.decode("ascii").lower(), []).append(value.decode("utf-8", errors="replace"))
+        values.setdefault(name.decode("ascii").lower(), []).append(
+            value.decode("utf-8", errors="replace")
+        )
     return {name: ", ".join(parts) for name, parts in values.items()}
 
 

@@ -132,13 +132,19 @@ def fake_networks(given: Sequence[str]) -> tuple[Network, ...]:
     for text in given:
         network = _network(text)
         if network is None or not _may_be_fake(network):
-            raise SearchNotConfiguredError(f"FAKE_IP_NETWORKS must hold networks within {FAKE_IPV4} and {FAKE_IPV6}.")
+            raise SearchNotConfiguredError(
+                f"FAKE_IP_NETWORKS must hold networks within {FAKE_IPV4} and {FAKE_IPV6}."
+            )
         networks.append(network)
     return tuple(networks)
 
 
 def _may_be_fake(network: Network) -> bool:
-    return network.subnet_of(FAKE_IPV4) if isinstance(network, IPv4Network) else network.subnet_of(FAKE_IPV6)
+    return (
+        network.subnet_of(FAKE_IPV4)
+        if isinstance(network, IPv4Network)
+        else network.subnet_of(FAKE_IPV6)
+    )
 
 
 def _network(text: str) -> Network | None:

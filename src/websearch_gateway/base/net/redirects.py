@@ -23,14 +23,19 @@ _HEAD_BYTES = 16_384
 MOST_COOKIES, LONGEST_COOKIES = 50, 8_000
 """The most cookies that a call keeps, and the longest header that it sends (characters)."""
 
-_VALUE = re.compile(r"""\s*(\d{0,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
+_VALUE = re.compile(
+    r"""\s*(\d{0,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE
+)
 # What no reader gets: comments, and what is for readers without scripts or is text.
 _HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|noscript|style|template|textarea|title)\b.*?(?:</\1|\Z)", re.IGNORECASE | re.DOTALL
+    r"<!--.*?(?:-->|\Z)|<(script|noscript|style|template|textarea|title)\b.*?(?:</\1|\Z)",
+    re.IGNORECASE | re.DOTALL,
 )
 _TAG = re.compile(r"<(meta|base)\b([^>]{1,2000})>", re.IGNORECASE)
 _NAMED = re.compile(rb"[^=;]+=")
-_ATTRIBUTE = re.compile(r"""([a-z-]{1,20})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""([a-z-]{1,20})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+)
 
 
 def refresh_of(url: str, headers: Mapping[str, str], page: bytes = b"") -> str | None:
@@ -48,7 +53,10 @@ def refresh_of(url: str, headers: Mapping[str, str], page: bytes = b"") -> str |
         return None
     base = url
     for tag in _TAG.finditer(_HIDDEN.sub("", head.decode("latin-1"))):
-        attributes = {name.lower(): html.unescape("".join(values)) for name, *values in _ATTRIBUTE.findall(tag[2])}
+        attributes = {
+            name.lower(): html.unescape("".join(values))
+            for name, *values in _ATTRIBUTE.findall(tag[2])
+        }
         if tag[1].lower() == "base":
             base = _joined(url, attributes.get("href", "")) or url
             continue
@@ -86,15 +94,23 @@ class CallCookies:
 
     def keep(self, url: str, headers: Sequence[tuple[bytes, bytes]]) -> bool:
         """Keep the cookies of a reply from `url`. Returns whether one of them is new or has another value."""
-        given = [(name, value) for name, value in headers if name.lower() == b"set-cookie" and _NAMED.match(value)]
+        given = [
+            (name, value)
+            for name, value in headers
+            if name.lower() == b"set-cookie" and _NAMED.match(value)
+        ]
         if not given:
             return False
         policy = http.cookiejar.DefaultCookiePolicy(strict_domain=True)
-        cookies = self._by_port.setdefault(urlsplit(url).port, httpx2.Cookies(http.cookiejar.CookieJar(policy)))
+        cookies = self._by_port.setdefault(
+            urlsplit(url).port, httpx2.Cookies(http.cookiejar.CookieJar(policy))
+        )
         before = _values(cookies)
         if len(before) >= MOST_COOKIES:
             return False
-        reply = httpx2.Response(200, headers=given[:MOST_COOKIES], request=httpx2.Request("GET", url))
+        reply = httpx2.Response(
+            200, headers=given[:MOST_COOKIES], request=httpx2.Request("GET", url)
+        )
         cookies.extract_cookies(reply)
         return _values(cookies) != before
 

@@ -25,7 +25,15 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from opentelemetry.metrics import get_meter
-from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, StatusCode, get_current_span, get_tracer, use_span
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    Span,
+    SpanKind,
+    StatusCode,
+    get_current_span,
+    get_tracer,
+    use_span,
+)
 
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError, Unavailable
@@ -96,7 +104,9 @@ class Retry:
             return await call()
 
         attempts = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, Unavailable) and error.retryable),
+            retry=retry_if_exception(
+                lambda error: isinstance(error, Unavailable) and error.retryable
+            ),
             wait=lambda state: self._wait(state.outcome.exception() if state.outcome else None),
             stop=give_up,
             sleep=self.sleep,
@@ -124,7 +134,11 @@ def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
         now: seconds since the epoch, subtracted from a date.
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""), now)
-    seconds = milliseconds / 1000 if milliseconds is not None else _seconds(headers.get("retry-after", ""), now)
+    seconds = (
+        milliseconds / 1000
+        if milliseconds is not None
+        else _seconds(headers.get("retry-after", ""), now)
+    )
     return None if seconds is None else min(seconds, LONGEST_PAUSE_SECONDS)
 
 
@@ -145,8 +159,12 @@ def _seconds(value: str, now: float) -> float | None:
 TRACER = get_tracer("websearch_gateway", __version__)
 UNRECORDED: AbstractContextManager[Span] = nullcontext(INVALID_SPAN)
 _METER = get_meter("websearch_gateway", __version__)
-_TOKENS = _METER.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens that a call of a model used.")
-_SECONDS = _METER.create_histogram("gen_ai.client.operation.duration", "s", "The duration of a call of a model.")
+_TOKENS = _METER.create_histogram(
+    "gen_ai.client.token.usage", "{token}", "Tokens that a call of a model used."
+)
+_SECONDS = _METER.create_histogram(
+    "gen_ai.client.operation.duration", "s", "The duration of a call of a model."
+)
 
 
 def note_host(url: str) -> None:
@@ -190,7 +208,9 @@ def outcome_of(error: BaseException) -> str:
 
 
 @contextmanager
-def noting_model(provider: str, model: str, operation: str = "chat", most_tokens: int | None = None) -> Iterator[None]:
+def noting_model(
+    provider: str, model: str, operation: str = "chat", most_tokens: int | None = None
+) -> Iterator[None]:
     """Record a call of a model: a span with its attributes, and its duration (seconds) as a metric.
 
     Args:
@@ -244,13 +264,19 @@ def note_reply(reply: bytes | Mapping[str, Any]) -> None:
 def note_tokens(provider: str, model: str, sent: int, written: int, cached: int = 0) -> None:
     """Record the tokens of a call of a model: `sent` includes those that the vendor had `cached`."""
     usage = {"input_tokens": sent, "output_tokens": written, "cache_read.input_tokens": cached}
-    get_current_span().set_attributes({f"gen_ai.usage.{name}": count for name, count in usage.items()})
+    get_current_span().set_attributes(
+        {f"gen_ai.usage.{name}": count for name, count in usage.items()}
+    )
     for kind, count in (("input", sent), ("output", written)):
         _TOKENS.record(count, {**_of_model(provider, model), "gen_ai.token.type": kind})
 
 
 def _of_model(provider: str, model: str, operation: str = "chat") -> dict[str, str]:
-    return {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+    return {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": model,
+    }
 
 
 def host_of(url: str) -> str:

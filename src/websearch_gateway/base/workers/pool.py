@@ -116,7 +116,9 @@ class Workers:
         try:
             async with (
                 asyncio.timeout(deadline.remaining()),
-                self._queue.turn(WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)),
+                self._queue.turn(
+                    WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)
+                ),
                 self._worker() as worker,
             ):
                 reply = await self._ask(worker, request, seconds)
@@ -137,7 +139,9 @@ class Workers:
         await asyncio.gather(*(worker.stop() for worker in self._all), *self._ending)
         self._all.clear()
 
-    async def _ask(self, worker: Worker, request: Sequence[bytes], seconds: float | None) -> dict[str, Any]:
+    async def _ask(
+        self, worker: Worker, request: Sequence[bytes], seconds: float | None
+    ) -> dict[str, Any]:
         await worker.ready()
         most = self._limits.seconds if seconds is None else min(seconds, self._limits.seconds)
         message = "The page takes too long to read: more than {:g} s{}."
@@ -145,7 +149,9 @@ class Workers:
             async with asyncio.timeout(most):
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
         except TimeoutError:
-            raise SearchTimeoutError(message.format(most, ""), details={"reason": TOO_COSTLY}) from None
+            raise SearchTimeoutError(
+                message.format(most, ""), details={"reason": TOO_COSTLY}
+            ) from None
         except asyncio.IncompleteReadError:
             await worker.stop()  # killing it could hide why it ended
             if not worker.took_too_long:
@@ -177,7 +183,9 @@ class Workers:
             self._put_back(worker)
 
     def _put_back(self, worker: Worker) -> None:
-        worker.idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire, worker)
+        worker.idle_timer = asyncio.get_running_loop().call_later(
+            self._idle_seconds, self._retire, worker
+        )
         self._idle.append(worker)
 
     def _take(self) -> Worker | None:
@@ -234,8 +242,14 @@ def _result(function: Callable[..., object], reply: dict[str, Any]) -> Any:
     if "fault" in reply:
         if reply.get("is_defect"):
             name = getattr(function, "__name__", type(function).__name__)
-            _log.error("A defect of this program: %s raised %s.", name, str(reply["fault"])[:MAX_MESSAGE_CHARS])
-        raise SearchFetchError(f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]}).")
+            _log.error(
+                "A defect of this program: %s raised %s.",
+                name,
+                str(reply["fault"])[:MAX_MESSAGE_CHARS],
+            )
+        raise SearchFetchError(
+            f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]})."
+        )
     return reply["result"]
 
 
@@ -267,7 +281,9 @@ class Worker:
     ) -> None:
         self._process = process
         self._transport = transport
-        self._pipes = [pipe for descriptor in (0, 1) if (pipe := transport.get_pipe_transport(descriptor))]
+        self._pipes = [
+            pipe for descriptor in (0, 1) if (pipe := transport.get_pipe_transport(descriptor))
+        ]
         self._stdin = stdin
         self._stdout = stdout
         self._first: asyncio.Task[bytes] | None = None
@@ -277,7 +293,9 @@ class Worker:
     @classmethod
     async def start(cls, limits: Limits, first: Sequence[bytes]) -> Worker:
         """Start a process and send its first request; `ready` waits for the reply."""
-        inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
+        inherited = {
+            name: value for name, value in os.environ.items() if name.startswith(_INHERITED)
+        }
         path = os.pathsep.join(entry for entry in sys.path if entry)
         loop = asyncio.get_running_loop()
         # Like `asyncio.create_subprocess_exec`, which does not expose the transport that must be closed.
@@ -304,7 +322,10 @@ class Worker:
     @property
     def took_too_long(self) -> bool:
         """Whether the kernel killed the process for its CPU time, or by its alarm."""
-        return sys.platform != "win32" and self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM)
+        return sys.platform != "win32" and self._process.returncode in (
+            -signal.SIGXCPU,
+            -signal.SIGALRM,
+        )
 
     @property
     def preparing(self) -> bool:
@@ -337,7 +358,9 @@ class Worker:
         """Kill the process at once."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        for pipe in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
+        for (
+            pipe
+        ) in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
             pipe.close()
         await self._process.wait()
         self._transport.close()

@@ -94,7 +94,9 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     megabytes, resident, seconds, cpu = sys.argv[1:]
     limits = Limits(int(megabytes), int(resident), float(seconds), float(cpu))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes our input
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the parent handles Ctrl-C and then closes our input
     if sys.platform != "win32":
         import resource
 
@@ -142,7 +144,11 @@ def call(function: Callable[..., object], arguments: Sequence[object]) -> dict[s
     except MemoryError:
         raise
     except Unavailable as error:
-        fields = {"message": error.message, "retry_after": error.retry_after, "details": error.details}
+        fields = {
+            "message": error.message,
+            "retry_after": error.retry_after,
+            "details": error.details,
+        }
         return {"error": {"kind": type(error).__name__, **fields}}
     except SearchError as error:
         return {"fault": error.message}

@@ -43,12 +43,18 @@ def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: Any) -> dict
     chunks = cut(page.markdown, page.anchors, found)
     symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
     return {
-        **{field.name: getattr(page, field.name) for field in fields(page) if field.name != "anchors"},
+        **{
+            field.name: getattr(page, field.name)
+            for field in fields(page)
+            if field.name != "anchors"
+        },
         "links": links,
         "left_out": left_out,
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
         "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
-        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks],
+        "chunks": [
+            (c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks
+        ],
         "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in symbols],
     }
 
@@ -75,12 +81,20 @@ def cut(
         first, last = group[0], group[-1]
         place, end = bisect_right(offsets, first.start), bisect_right(offsets, last.end)
         anchor = anchors[place - 1][1] if place else ""
-        inner = tuple((offset - first.start + len(first.before), name) for offset, name in anchors[place:end])
-        chunks.append(ChunkDraft(first.start, last.end, _common(group), anchor, first.before, last.after, inner))
+        inner = tuple(
+            (offset - first.start + len(first.before), name) for offset, name in anchors[place:end]
+        )
+        chunks.append(
+            ChunkDraft(
+                first.start, last.end, _common(group), anchor, first.before, last.after, inner
+            )
+        )
     return tuple(chunks)
 
 
-def _groups(markdown: str, starts: set[int], found: Iterable[Block] | None) -> Iterator[list[Piece]]:
+def _groups(
+    markdown: str, starts: set[int], found: Iterable[Block] | None
+) -> Iterator[list[Piece]]:
     group: list[Piece] = []
     filled = 0
     for piece in pieces(markdown, TARGET, found):
@@ -107,7 +121,9 @@ def _joins(previous: Piece, piece: Piece, filled: int, length: int, *, is_start:
 def _common(group: Sequence[Piece]) -> tuple[str, ...]:
     path = group[0].path
     for piece in group[1:]:
-        length = next((i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None)
+        length = next(
+            (i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None
+        )
         path = path[: min(len(path), len(piece.path)) if length is None else length]
     return path or group[0].path
 
@@ -123,7 +139,9 @@ _NAME = r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*+)*+"
 _WORD = r"[A-Za-z_$][\w$]*+"
 _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
 _DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
-_RUST_ID = re.compile(r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)")
+_RUST_ID = re.compile(
+    r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)"
+)
 _TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
 _HADDOCK_ID = re.compile(r"[tv]:([A-Za-z_]\w*+'*+)")
 _TEXINFO_ID = re.compile(r"index-([^\s\d]\S*?)(?:-\d+)?")
@@ -150,23 +168,56 @@ _DOXYGEN_TITLE = re.compile(
 )
 """The title of doxygen's page of a class: `Gull: gull::Table< T > Class Template Reference`."""
 _QDOC_TITLE = re.compile(r"([A-Z]\w*+) (?:Class|Struct|Namespace|QML Type)(?: \| .*)?")
-_JAVADOC_TITLE = re.compile(r"([A-Z][\w$]*+(?:\.[A-Z][\w$]*+)*+)(?:<.*>)? \((?:.* API|Java SE \d.*)\)")
-_MODULE_TITLE = re.compile(r"(?:Erlang -- |(?=\S+ \N{EM DASH} \S+ v\d)):?([A-Za-z]\w*+(?:\.\w++)*+).*")
+_JAVADOC_TITLE = re.compile(
+    r"([A-Z][\w$]*+(?:\.[A-Z][\w$]*+)*+)(?:<.*>)? \((?:.* API|Java SE \d.*)\)"
+)
+_MODULE_TITLE = re.compile(
+    r"(?:Erlang -- |(?=\S+ \N{EM DASH} \S+ v\d)):?([A-Za-z]\w*+(?:\.\w++)*+).*"
+)
 """The title of a page of Erlang or Elixir: `Erlang -- ets`, `Enum — Elixir v1.17.3`, `ets — stdlib v6.0`."""
-_MEMBER = re.compile(r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*| : .*)?")
+_MEMBER = re.compile(
+    r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*| : .*)?"
+)
 """The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
-_SIGNATURE = re.compile(r"(?:[^\s()]+ ){1,8}[*&]*(?:[A-Za-z_]\w*+::)*([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?(?:\(.*)?")
+_SIGNATURE = re.compile(
+    r"(?:[^\s()]+ ){1,8}[*&]*(?:[A-Za-z_]\w*+::)*([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?(?:\(.*)?"
+)
 """The same with words before the name: `abstract def run(table: Table)`, `[slot] void Tables::run(Table table)`."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
 _PROTOTYPE = re.compile(
-    r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;", re.MULTILINE
+    r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;",
+    re.MULTILINE,
 )
 _STATEMENTS = frozenset(
     (
-        *("alter", "begin", "call", "case", "create", "delete", "drop", "else", "explain", "goto", "grant", "insert"),
-        *("new", "pragma", "return", "revoke", "select", "set", "throw", "update", "values", "with"),
+        *(
+            "alter",
+            "begin",
+            "call",
+            "case",
+            "create",
+            "delete",
+            "drop",
+            "else",
+            "explain",
+            "goto",
+            "grant",
+            "insert",
+        ),
+        *(
+            "new",
+            "pragma",
+            "return",
+            "revoke",
+            "select",
+            "set",
+            "throw",
+            "update",
+            "values",
+            "with",
+        ),
     )
 )
 """The first words of statements that look like a prototype in C: `return`, and those of SQL."""
@@ -207,7 +258,9 @@ def page_symbols(
             found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
 
     for name, anchor in defined:
-        heading = _NO_ID.sub("-", name.lower()).strip("-")  # where the anchor is an empty element before one
+        heading = _NO_ID.sub("-", name.lower()).strip(
+            "-"
+        )  # where the anchor is an empty element before one
         place = offsets.get(anchor, offsets.get(heading, 0))
         add(name, "option" if name.startswith("-") else "api", anchor, place)
     item = _RUST_TITLE.fullmatch(title)
@@ -218,14 +271,23 @@ def page_symbols(
     if owner:
         add(owner, "api", "", 0)
         for offset, anchor in anchors:
-            if named := _member(markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor):
+            if named := _member(
+                markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor
+            ):
                 add(f"{owner}{joint}{named}", "api", anchor, offset)
     listed = blocks(markdown) if found_blocks is None else found_blocks
     for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
-        add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
+        add(
+            f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name,
+            kind,
+            anchor,
+            offset,
+        )
         if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
             add(f"{title}.{name}", kind, anchor, offset)
-    anchored = {name for name, anchor in found if anchor} - {owner}  # its constructors have the name of a class
+    anchored = {name for name, anchor in found if anchor} - {
+        owner
+    }  # its constructors have the name of a class
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
@@ -239,14 +301,22 @@ def _owner(markdown: str, title: str) -> tuple[str, str]:
         return titled[1], ":" if titled[1].islower() else "."
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
     before = re.match(r"(?:Class|Interface): |", title)
-    is_of = heading and before and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[before.end() :])
+    is_of = (
+        heading
+        and before
+        and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[before.end() :])
+    )
     return (heading[1], ".") if heading and is_of else ("", "")
 
 
 def _member(line: str, anchor: str) -> str:
     """The member whose heading a line is, if its id says so too; "" otherwise."""
-    named = _MEMBER.fullmatch(line) or (not line.startswith("# ") and _SIGNATURE.fullmatch(plain(line)))
-    is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1])
+    named = _MEMBER.fullmatch(line) or (
+        not line.startswith("# ") and _SIGNATURE.fullmatch(plain(line))
+    )
+    is_same = named and (
+        _DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1]
+    )
     return named[1] if named and is_same else ""
 
 
@@ -263,9 +333,15 @@ def _definitions(
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
             is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
-            if read_line in (_of_text, _of_item) and not (anchor or is_term) and _defines_nothing(markdown, start, end):
+            if (
+                read_line in (_of_text, _of_item)
+                and not (anchor or is_term)
+                and _defines_nothing(markdown, start, end)
+            ):
                 continue
-            if anchor and _LINK_ALONE.fullmatch(markdown, start, end):  # a list of links defines nothing
+            if anchor and _LINK_ALONE.fullmatch(
+                markdown, start, end
+            ):  # a list of links defines nothing
                 continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
@@ -273,7 +349,10 @@ def _definitions(
 
 def _prototypes(markdown: str, block: Block) -> Iterator[tuple[int, str, Found]]:
     """The functions that a code block of declarations in C declares. One with braces is an example."""
-    if markdown.find(");", block.start, block.end) < 0 or markdown.find("{", block.start, block.end) >= 0:
+    if (
+        markdown.find(");", block.start, block.end) < 0
+        or markdown.find("{", block.start, block.end) >= 0
+    ):
         return
     for found in _PROTOTYPE.finditer(markdown, block.start, block.end):
         if _COMPOUND.search(found[2]) and found[1].split()[0].lower() not in _STATEMENTS:
@@ -284,7 +363,9 @@ def _defines_nothing(markdown: str, start: int, end: int) -> bool:
     """Whether a line without an id is prose or a link: it does not begin with an option, and has a blank or a link."""
     if markdown.find("](", start, end) >= 0:
         return True
-    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip("`* ").startswith("-")
+    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip(
+        "`* "
+    ).startswith("-")
 
 
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
@@ -308,7 +389,12 @@ def _of_text(line: str, anchor: str) -> Iterator[Found]:
         yield from ((name, "option") for name in _options(title))
     elif name := _named_by(anchor, title):
         yield name, "api"
-    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS and re.search(r"\w", head[0]):
+    elif (
+        anchor
+        and (head := _HEAD.match(title))
+        and len(head[0].split()) <= _MOST_WORDS
+        and re.search(r"\w", head[0])
+    ):
         yield head[0].strip(), "api"
     elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
         yield title, "api"
@@ -346,12 +432,20 @@ def _named_by(anchor: str, title: str) -> str | None:
     if match := _HADDOCK_ID.fullmatch(anchor) or _TEXINFO_ID.fullmatch(anchor):
         name = _TEXINFO_CODE.sub(lambda code: chr(int(code[1], 16)), match[1])
         return name if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", title) else None
-    if "." in anchor and "-inherited-from-" not in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
+    if (
+        "." in anchor
+        and "-inherited-from-" not in anchor
+        and (match := _DOTTED_ID.fullmatch(anchor))
+    ):
         return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
     if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
         return anchor
     match = _TYPED_ID.fullmatch(anchor)
-    return match[1] if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title) else None
+    return (
+        match[1]
+        if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title)
+        else None
+    )
 
 
 def _options(term: str) -> Iterator[str]:

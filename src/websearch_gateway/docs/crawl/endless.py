@@ -71,7 +71,11 @@ class EndlessAddresses:
         parts = urlsplit(url)
         parameters = parse_qsl(parts.query, keep_blank_values=True)
         kept = [(name, value) for name, value in parameters if not self._is_ignored(name)]
-        return url if len(kept) == len(parameters) else urlunsplit(parts._replace(query=urlencode(kept)))
+        return (
+            url
+            if len(kept) == len(parameters)
+            else urlunsplit(parts._replace(query=urlencode(kept)))
+        )
 
     def original(self, url: str, text: str) -> str:
         """Note the text of a page. Returns the address that was read before of the same path and with the same words,
@@ -81,7 +85,9 @@ class EndlessAddresses:
             return ""
         parameters = _parameters(url)
         views = self._views[_path(url)]
-        original = views.by_words.setdefault(sha256("\n".join(sorted(words)).encode()).digest()[:16], url)
+        original = views.by_words.setdefault(
+            sha256("\n".join(sorted(words)).encode()).digest()[:16], url
+        )
         if original == url:
             original = ""
         if original:
@@ -119,7 +125,11 @@ class EndlessAddresses:
         views = self._views[_path(url)]
         if url in views.combinations:
             return False
-        if parameters <= views.values and len(views.combinations) >= MAX_COMBINATIONS and views.repeats_itself:
+        if (
+            parameters <= views.values
+            and len(views.combinations) >= MAX_COMBINATIONS
+            and views.repeats_itself
+        ):
             return True
         if parameters <= views.values:
             views.combinations.add(url)

@@ -26,7 +26,15 @@ from typing import IO
 from urllib.parse import quote, urljoin, urlsplit
 
 from websearch_gateway.base import LINK, blocks
-from websearch_gateway.docs.crawl.scope import ELSEWHERE, MAX_URL_CHARS, NO_PAGE, Found, Scope, canonical, sorted_out
+from websearch_gateway.docs.crawl.scope import (
+    ELSEWHERE,
+    MAX_URL_CHARS,
+    NO_PAGE,
+    Found,
+    Scope,
+    canonical,
+    sorted_out,
+)
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.foreign_json import MALFORMED, parse_json
 
@@ -45,7 +53,9 @@ SUFFIXES: Mapping[str, str] = {
 """The file types that are pages, with their media types."""
 OFFICE_SUFFIXES: Mapping[str, str] = {
     ".pdf": "application/pdf",
-    **dict.fromkeys((".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls"), _BINARY),
+    **dict.fromkeys(
+        (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls"), _BINARY
+    ),
     **dict.fromkeys((".odt", ".odp", ".ods", ".epub", ".rtf"), _BINARY),
     ".ipynb": "application/x-ipynb+json",
     ".eml": "message/rfc822",
@@ -63,7 +73,9 @@ MAX_FILES = 200_000
 MAX_FOLDERS = 30
 """The most folders above a document in an archive."""
 
-_UNUSABLE = frozenset({errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ, errno.EINVAL})
+_UNUSABLE = frozenset(
+    {errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ, errno.EINVAL}
+)
 """What this machine says of a name that no file can have here, or not beside the others."""
 
 
@@ -75,7 +87,11 @@ def media_type(name: str) -> str:
 
 def most_bytes(name: str) -> int:
     """The largest size of a document with this name that is read."""
-    return MAX_OFFICE_BYTES if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES else MAX_PAGE_BYTES
+    return (
+        MAX_OFFICE_BYTES
+        if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES
+        else MAX_PAGE_BYTES
+    )
 
 
 def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], Found]:
@@ -129,7 +145,15 @@ def unpack(archive: Path, target: Path) -> None:
         _unpack(archive, target)
     except MemoryError:
         raise _too_large() from None
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        RuntimeError,
+        OSError,
+    ) as error:
         message = f"The archive cannot be unpacked ({type(error).__name__})."
         raise SearchFetchError(message, details={"reason": "damaged"}) from error
 
@@ -172,14 +196,20 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             count += 1
             if count > MAX_FILES or member.offset_data + member.size > MAX_UNPACKED_BYTES:
                 raise _too_large()  # skipping a compressed member unpacks it, so it counts too
-            if member.isfile() and _is_document(member.name) and (file := tarred.extractfile(member)) is not None:
+            if (
+                member.isfile()
+                and _is_document(member.name)
+                and (file := tarred.extractfile(member)) is not None
+            ):
                 yield member.name, file
             tarred.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
             tarred.pax_headers = {}
 
 
 def _too_large() -> SearchFetchError:
-    return SearchFetchError("The archive holds more than may be unpacked.", details={"reason": "too_large"})
+    return SearchFetchError(
+        "The archive holds more than may be unpacked.", details={"reason": "too_large"}
+    )
 
 
 def _is_document(name: str) -> bool:
@@ -232,12 +262,16 @@ _NO_SLUG = re.compile(r"[\W_]+")
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
 _ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
-_PROGRAM = re.compile(r".*(?:\s|\.(?=-))")  # before an option: `git commit --amend`, `migrate.--fake`
+_PROGRAM = re.compile(
+    r".*(?:\s|\.(?=-))"
+)  # before an option: `git commit --amend`, `migrate.--fake`
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^<>]{0,200}+>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
 _DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[""")
 _QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
-_SITEMAP_LINE = re.compile(r"^[^\S\n]*+sitemap[^\S\n]*+:[^\S\n]*+(\S++)", re.IGNORECASE | re.MULTILINE)
+_SITEMAP_LINE = re.compile(
+    r"^[^\S\n]*+sitemap[^\S\n]*+:[^\S\n]*+(\S++)", re.IGNORECASE | re.MULTILINE
+)
 
 
 Pages = tuple[list[str], Found]
@@ -262,7 +296,9 @@ def sitemap_in(scope: Scope, body: bytes) -> tuple[Pages, list[str]]:
     """The pages of a sitemap, and the further sitemaps on the same origin that it names."""
     listed = sitemap_urls(body)
     further = [url for url, is_sitemap in listed if is_sitemap and origin(url) == scope.origin]
-    return _placed(scope, scope.origin, [url for url, is_sitemap in listed if not is_sitemap]), further
+    return _placed(
+        scope, scope.origin, [url for url, is_sitemap in listed if not is_sitemap]
+    ), further
 
 
 def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
@@ -289,7 +325,9 @@ def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
         return [(line, False) for line in lines[:MOST_URLS]]
     is_index = bool(_SITEMAP_INDEX.search(body[:2_000]))
     places = islice(_LOCATION.finditer(body), MOST_URLS)
-    return [(html.unescape(place[1].decode("utf-8", "replace").strip()), is_index) for place in places]
+    return [
+        (html.unescape(place[1].decode("utf-8", "replace").strip()), is_index) for place in places
+    ]
 
 
 def llms_urls(text: str, base: str) -> list[str]:
@@ -326,7 +364,9 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
     for block in blocks(text):
         if block.kind == "rule":
             rule = block.start
-        elif block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule):  # its end underlines it
+        elif (
+            block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule)
+        ):  # its end underlines it
             rule, front = -1, rule
         elif block.kind == "heading" and block.level <= 2:
             title = text[block.start : block.end].lstrip("# ").partition("\n")[0][:MAX_TITLE_CHARS]
@@ -370,7 +410,11 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
     """
     if not body.startswith(b"# Sphinx inventory version 2"):
         return []
-    text = zlib.decompressobj().decompress(body.split(b"\n", 4)[4], MAX_INFLATED).decode("utf-8", "replace")
+    text = (
+        zlib.decompressobj()
+        .decompress(body.split(b"\n", 4)[4], MAX_INFLATED)
+        .decode("utf-8", "replace")
+    )
     found = []
     absolute = cache(partial(_joined, base))  # a page has hundreds of names
     for line in islice(io.StringIO(text), MAX_NAMES):

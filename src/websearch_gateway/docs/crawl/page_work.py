@@ -33,7 +33,13 @@ from websearch_gateway.docs.crawl.scope import (
     member_ending,
     sorted_out,
 )
-from websearch_gateway.docs.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, PASSING_STATUSES, Source, body_hash
+from websearch_gateway.docs.crawl.sources import (
+    NOT_MODIFIED,
+    PAGE_SECONDS,
+    PASSING_STATUSES,
+    Source,
+    body_hash,
+)
 from websearch_gateway.docs.models import (
     BrowserUse,
     Document,
@@ -105,7 +111,9 @@ class Embedding:
             return False
         pages = await self.store.unembedded(version_id, PAGES_AT_ONCE)
         for page_id, chunks in pages:
-            rows = await self._embed([_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks])
+            rows = await self._embed(
+                [_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks]
+            )
             if rows is None:
                 return False
             await self.store.put_vectors(page_id, _stacked(list(rows)))
@@ -129,7 +137,9 @@ class Embedding:
             _log.warning("Chunks have no vectors for now: %s", error.message)
         self._down_since = now if self._down_since is None else self._down_since
         if refusal is None and now - self._down_since >= MOST_DOWN_SECONDS:
-            refusal = SearchNotConfiguredError(f"The embedder has not worked for a day. {error.message}")
+            refusal = SearchNotConfiguredError(
+                f"The embedder has not worked for a day. {error.message}"
+            )
         self.trouble, self.refusal = error.message, refusal
         self._paused_until = now + SERVER_RETRY_SECONDS
 
@@ -178,7 +188,10 @@ LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
 _GONE = (404, 410)
 _MEANINGS = {
-    **{status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs" for status in (401, 403)},
+    **{
+        status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs"
+        for status in (401, 403)
+    },
     402: "HTTP 402: the site wants to be paid for its pages",
 }
 LONGEST_SHOWN = 200
@@ -186,7 +199,9 @@ LONGEST_SHOWN = 200
 LARGEST_NOTICE = 1_500
 """A page with more characters has text of its own, even if its title says otherwise."""
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
-_LOADING = re.compile(r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
+_LOADING = re.compile(
+    r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE
+)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
 _LOGIN_WORD = re.compile(r"\b(?:login|sign-?in|sso|oauth|auth/)", re.IGNORECASE)
 OTHER_VERSION = "another version of the documentation"
@@ -232,7 +247,9 @@ class PageWork:
     wanted: str = ""
     versions: VersionFolders = field(init=False)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
+    _whole: set[str] = field(
+        default_factory=set
+    )  # the bodies that need no scripts; others are the same for each page
     _looked: int = 0
     _needed: int = 0
     _files: Counter[str] = field(default_factory=Counter)  # how many by their ending
@@ -253,12 +270,18 @@ class PageWork:
         try:
             fetched = await self._fetch(task)
             digest = await asyncio.to_thread(body_hash, fetched.body)
-            if member_ending(task.url) and fetched.status != NOT_MODIFIED and fetched.content_type not in _HTML:
+            if (
+                member_ending(task.url)
+                and fetched.status != NOT_MODIFIED
+                and fetched.content_type not in _HTML
+            ):
                 return await self._settled_as_file(task)
             if fetched.status == NOT_MODIFIED or digest == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
-            async with self._body_locks.setdefault(digest, asyncio.Lock()):  # a duplicate may be in work too
+            async with self._body_locks.setdefault(
+                digest, asyncio.Lock()
+            ):  # a duplicate may be in work too
                 return await self._index(task, fetched, digest)
         except SearchTimeoutError as error:
             return await self._retried(task, error.message, None)
@@ -270,12 +293,24 @@ class PageWork:
     async def _fetch(self, task: UrlTask) -> Fetched:
         """The reply; for a missing folder that of its index page, and where links leave out `.md` that of the file."""
         head, _, last = task.url.rpartition("/")
-        other = "" if "." in last else f"{last}.md" if last and self._has_markdown else "" if last else "index.html"
+        other = (
+            ""
+            if "." in last
+            else f"{last}.md"
+            if last and self._has_markdown
+            else ""
+            if last
+            else "index.html"
+        )
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
             place = f"{head}/{other}"
-            if error.details.get("status") not in _GONE or not other or self.scope.refusal(place) == EXCLUDED:
+            if (
+                error.details.get("status") not in _GONE
+                or not other
+                or self.scope.refusal(place) == EXCLUDED
+            ):
                 raise
             if not all(await self.source.allowed([place])):
                 raise
@@ -284,7 +319,9 @@ class PageWork:
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
         # An address that differs in its query alone is a search or a view of the other.
-        is_view = duplicate is not None and duplicate.partition("?")[0] == task.url.partition("?")[0]
+        is_view = (
+            duplicate is not None and duplicate.partition("?")[0] == task.url.partition("?")[0]
+        )
         if duplicate is not None and (digest in self._whole or is_view):
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
@@ -296,7 +333,9 @@ class PageWork:
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
             kind = f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
-            return await self._settled(task, "failed", kind if error.details.get("reason") == "type" else error.message)
+            return await self._settled(
+                task, "failed", kind if error.details.get("reason") == "type" else error.message
+            )
         if not (document.needs_scripts or document.rendered or self.browser == "always"):
             self._whole.add(digest)
             if duplicate is not None:
@@ -314,8 +353,12 @@ class PageWork:
             return await self._settled(task, "skipped", closed or "an index", links)
         if reason := self._flaw(document):
             return await self._settled(task, "failed", reason, links)
-        if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
-            return await self._settled(task, "skipped", "says that there is no such page, with status 200")
+        if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(
+            document.title or document.markdown[:100]
+        ):
+            return await self._settled(
+                task, "skipped", "says that there is no such page, with status 200"
+            )
         words = f"{document.title} {without_targets(document.markdown)}"
         if original := await asyncio.to_thread(self.endless.original, task.url, words):
             await self.store.finish_url(task, "alias", alias_of=original)
@@ -354,7 +397,9 @@ class PageWork:
             defined = self.defined.get(task.url, [])
             draft = partial(drafted, self.scope, defined[:MOST_SYMBOLS])
             deadline = self.call.within(PAGE_SECONDS)
-            document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
+            document = await self.read(
+                fetched, self.browser, deadline, draft, only_links=only_links
+            )
             await self._load_inventories(document)
             if defined or only_links or task.url not in self.defined:
                 break
@@ -368,14 +413,24 @@ class PageWork:
     async def _load_inventories(self, document: Document) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
         links = () if document.nofollow else document.links
-        for folder in {link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)}:
+        for folder in {
+            link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)
+        }:
             async with self._loading:
-                if folder + "/" not in self.loaded_inventories and len(self.loaded_inventories) < MOST_INVENTORIES:
+                if (
+                    folder + "/" not in self.loaded_inventories
+                    and len(self.loaded_inventories) < MOST_INVENTORIES
+                ):
                     self.loaded_inventories.add(folder + "/")
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
     def _links(self, task: UrlTask, document: Document) -> list[str]:
-        if document.nofollow or not self.source.follows or task.depth >= MAX_DEPTH or not self.takes_links:
+        if (
+            document.nofollow
+            or not self.source.follows
+            or task.depth >= MAX_DEPTH
+            or not self.takes_links
+        ):
             return []
         self.versions.note((task.url, *document.links))
         plain = dict.fromkeys(map(self.endless.plain, document.links))
@@ -399,7 +454,9 @@ class PageWork:
             if all(await self.source.allowed([self.start])):
                 await self._fetch(UrlTask(0, version_id, self.start))
         except (SearchTimeoutError, ForbiddenUrlError, SearchFetchError) as error:
-            self.versions.prefer(self.scope.link(self.start, str(error.details.get("location", ""))))
+            self.versions.prefer(
+                self.scope.link(self.start, str(error.details.get("location", "")))
+            )
 
     def is_other_version(self, url: str) -> bool:
         """Whether a page belongs to a version that is left out."""
@@ -430,7 +487,9 @@ class PageWork:
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
         there = quoted_line(outside, LONGEST_SHOWN)
-        if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
+        if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(
+            urlsplit(task.url).path
+        ):
             return await self._settled(task, "failed", f"a login wall: redirects to {there}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
@@ -445,7 +504,9 @@ class PageWork:
         wall = " (a login wall)" if _LOGIN_WORD.search(outside) else ""
         return await self._settled(task, "skipped", f"redirects out of scope{wall}: {there}")
 
-    async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
+    async def _retried(
+        self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True
+    ) -> Result:
         if task.attempts >= RETRIES:
             await self.store.finish_url(task, "failed", reason)
             return Result("failed", reason, of_host)
@@ -454,7 +515,11 @@ class PageWork:
         return Result("retry", reason, of_host)
 
     async def _settled(
-        self, task: UrlTask, state: Literal["failed", "skipped"], reason: str, links: list[str] | None = None
+        self,
+        task: UrlTask,
+        state: Literal["failed", "skipped"],
+        reason: str,
+        links: list[str] | None = None,
     ) -> Result:
         await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
@@ -482,7 +547,9 @@ def _closed_by(headers: Mapping[str, str]) -> str:
         agent, colon, named = rule.rpartition(":")
         if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
             return "noindex"
-    return refused_use(f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage"))
+    return refused_use(
+        f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage")
+    )
 
 
 def sendable(validator: str | None) -> str | None:

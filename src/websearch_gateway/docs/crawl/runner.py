@@ -23,10 +23,29 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 from websearch_gateway.base import Fetcher
-from websearch_gateway.docs.crawl.listing import MAX_ARCHIVE_BYTES, archive_ending, base_url, is_archive, unpack
+from websearch_gateway.docs.crawl.listing import (
+    MAX_ARCHIVE_BYTES,
+    archive_ending,
+    base_url,
+    is_archive,
+    unpack,
+)
 from websearch_gateway.docs.crawl.page_work import OTHER_VERSION, Embedding, Moved, PageWork, Result
-from websearch_gateway.docs.crawl.scope import NO_PAGE, Scope, canonical, sorted_out, version_siblings
-from websearch_gateway.docs.crawl.sources import MOST_MOVES, FolderSource, HostPace, RobotsTxt, Source, WebSource
+from websearch_gateway.docs.crawl.scope import (
+    NO_PAGE,
+    Scope,
+    canonical,
+    sorted_out,
+    version_siblings,
+)
+from websearch_gateway.docs.crawl.sources import (
+    MOST_MOVES,
+    FolderSource,
+    HostPace,
+    RobotsTxt,
+    Source,
+    WebSource,
+)
 from websearch_gateway.docs.models import (
     IN_WORK,
     BrowserUse,
@@ -118,7 +137,11 @@ class CrawlRunner:
             ended.set()
 
     async def crawl_for(
-        self, version_id: int, seconds: float, on_progress: OnProgress = ignore, call: Deadline | None = None
+        self,
+        version_id: int,
+        seconds: float,
+        on_progress: OnProgress = ignore,
+        call: Deadline | None = None,
     ) -> SiteVersion | None:
         """As `crawl`, but returns the version after `seconds` at the latest; the crawl then goes on, until `close`.
 
@@ -177,7 +200,9 @@ class CrawlRunner:
                     if found and Scope.of(place).contains(canonical(final)):
                         return place
         except TimeoutError as error:
-            raise SearchTimeoutError(f"{scope.origin} takes too long to answer. Try again later.") from error
+            raise SearchTimeoutError(
+                f"{scope.origin} takes too long to answer. Try again later."
+            ) from error
         return ""
 
     async def _crawl_claimed(
@@ -191,7 +216,9 @@ class CrawlRunner:
                 )
         if not await self.store.claim(version_id, self.owner, LEASE_SECONDS):
             version = await self.store.version(version_id)
-            if version is None or version.owner is None:  # deleted, or failed since crawls died of it
+            if (
+                version is None or version.owner is None
+            ):  # deleted, or failed since crawls died of it
                 return version
             raise StateUnavailable(
                 f"Process {version.owner.pid} on {version.owner.machine} crawls this site already. "
@@ -212,7 +239,9 @@ class CrawlRunner:
                     await self._crawl(version, on_progress, call)
                     break
                 except Moved as moved:
-                    await self.store.add_version(version.name, version.label, str(moved), version.options)
+                    await self.store.add_version(
+                        version.name, version.label, str(moved), version.options
+                    )
         finally:
             await asyncio.shield(self.store.release(version_id, self.owner))
         return await self.store.version(version_id)
@@ -228,7 +257,11 @@ class CrawlRunner:
                 owner not in (None, self.owner) and age < LEASE_SECONDS and not is_dead(owner)
             ):
                 return False
-            is_due = refresh and version.status == "completed" and now >= (version.refresh_at or math.inf)
+            is_due = (
+                refresh
+                and version.status == "completed"
+                and now >= (version.refresh_at or math.inf)
+            )
             return (
                 version.status in ("queued", "crawling")
                 or is_due
@@ -271,11 +304,17 @@ class CrawlRunner:
                 for version in pending:
                     is_done = version.id in started if drains else version.id in running
                     is_resting = now < self._resting.get(version.id, -math.inf)
-                    if len(running) < SITES_AT_ONCE and not is_done and not (is_resting and not drains):
+                    if (
+                        len(running) < SITES_AT_ONCE
+                        and not is_done
+                        and not (is_resting and not drains)
+                    ):
                         running[version.id] = asyncio.create_task(self._crawl_or_log(version.id))
                         started.add(version.id)
                 if running:
-                    await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(
+                        running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
                 elif drains:
                     return
                 else:
@@ -327,7 +366,9 @@ class CrawlRunner:
         note = partial(self.store.note_reading, version.id)
         base = options.base_url or base_url(url)
         is_packed = is_archive(urlsplit(url).path)
-        scope = Scope.of(base, options.include, options.exclude, of_files=is_packed or url.startswith("file:"))
+        scope = Scope.of(
+            base, options.include, options.exclude, of_files=is_packed or url.startswith("file:")
+        )
         if is_packed:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="docs-"))
             try:
@@ -339,7 +380,9 @@ class CrawlRunner:
         elif url.startswith("file:"):
             yield FolderSource(_path(url), base, scope, self.workers, note)
         else:
-            robots = RobotsTxt(self.fetcher, self.workers, self._pace(scope.origin, options.delay), call)
+            robots = RobotsTxt(
+                self.fetcher, self.workers, self._pace(scope.origin, options.delay), call
+            )
             yield WebSource(url, scope, robots, dict(options.headers), note)
 
     async def _unpack(self, version: SiteVersion, folder: Path, call: Deadline) -> None:
@@ -354,7 +397,9 @@ class CrawlRunner:
             if url.startswith("file:"):
                 archive = _path(url)
                 if not await asyncio.to_thread(archive.is_file):
-                    raise SearchFetchError(f"The archive {archive} does not exist.", details={"reason": "missing"})
+                    raise SearchFetchError(
+                        f"The archive {archive} does not exist.", details={"reason": "missing"}
+                    )
             else:
                 await self.fetcher.download(url, archive, deadline, max_bytes=MAX_ARCHIVE_BYTES)
             await self.unpackers.run(unpack, archive, folder, deadline=deadline)
@@ -486,7 +531,9 @@ class Crawler:
         if not known and await asyncio.to_thread(versions.has_any, urls):
             await self.work.ask_start(version.id)
         await asyncio.to_thread(versions.note, [*known, *urls])
-        urls, left = sorted_out((url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls)
+        urls, left = sorted_out(
+            (url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls
+        )
         self.work.source.left_out.note(left)
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
@@ -509,7 +556,9 @@ class Crawler:
                     if self.work.embedding.refusal is not None:
                         raise self.work.embedding.refusal
                     if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
-                        raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
+                        raise Stop(
+                            f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}"
+                        )
                     if not tally.done and tally.results["failed"] >= FIRST_PAGES:
                         raise Stop(_most_common(tally.reasons))
                 elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
@@ -524,7 +573,9 @@ class Crawler:
         count = min(most, self._left(version, tally) - running)
         if count <= 0:
             return []
-        return await self._allowed(await self.store.lease_urls(version.id, count, self.clock()), tally)
+        return await self._allowed(
+            await self.store.lease_urls(version.id, count, self.clock()), tally
+        )
 
     async def _wait_for_due(self, version: SiteVersion) -> bool:
         """Wait until an address is due, or for a while. False if the frontier is empty."""
@@ -553,7 +604,9 @@ class Crawler:
                 await self.store.finish_url(task, "skipped", OTHER_VERSION)
             elif self.work.is_file(task.url):
                 await self.store.finish_url(task, "skipped", NO_PAGE)
-            elif (plain := self.work.endless.plain(task.url)) != task.url and task.url != self.work.start:
+            elif (
+                plain := self.work.endless.plain(task.url)
+            ) != task.url and task.url != self.work.start:
                 await self.store.finish_url(task, "alias", links=[plain], alias_of=plain)
             else:
                 admitted.append(task)
@@ -572,7 +625,9 @@ class Crawler:
                 continue
             if self.work.embedding.refusal is not None:
                 raise self.work.embedding.refusal
-            self._waiting = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
+            self._waiting = (
+                f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
+            )
             await self.store.set_status(version.id, "crawling", self._waiting)
             await self.sleep(HEARTBEAT_SECONDS)
             self._waiting = ""
@@ -607,7 +662,9 @@ class Crawler:
             own = f"{self.work.scope.origin}{self.work.scope.folder}"
             above, advice = urljoin(own, ".."), "If others lie beside it, add the folder above."
             if beside := self.work.source.left_out.below(above):
-                advice = f"It links to {beside} pages of {above}: to index those, add {above} instead."
+                advice = (
+                    f"It links to {beside} pages of {above}: to index those, add {above} instead."
+                )
             reason = f"Only one page was found below {own}. {advice}"
         if cut:
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
@@ -652,7 +709,11 @@ class Crawler:
         self.work.takes_links = now.known < version.options.max_pages * URLS_PER_PAGE
         seconds = max(self.clock() - tally.started, 0.001)
         progress = CrawlProgress(
-            tally.done, now.known, now.failed, tally.done / seconds, self.work.source.waiting or self._waiting
+            tally.done,
+            now.known,
+            now.failed,
+            tally.done / seconds,
+            self.work.source.waiting or self._waiting,
         )
         await self.on_progress(progress)
 

@@ -32,10 +32,13 @@ Found = Mapping[str, Sequence[str]]
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
 # Sessions in paths: of Java and PHP, and `/(S(id))/` of ASP.NET without cookies.
-_SESSION = re.compile(r";(?:j|php)?sess(?:ion)?_?id=[^/?;]*|/\((?:[A-Z]\([^()/]{1,200}\)){1,5}\)(?=/)", re.IGNORECASE)
+_SESSION = re.compile(
+    r";(?:j|php)?sess(?:ion)?_?id=[^/?;]*|/\((?:[A-Z]\([^()/]{1,200}\)){1,5}\)(?=/)", re.IGNORECASE
+)
 # Sessions in queries, and what jQuery adds against caches.
 _SESSION_NAMES = re.compile(
-    r"(?:php|j|asp)?sess(?:ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|phpsessid|_", re.IGNORECASE
+    r"(?:php|j|asp)?sess(?:ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|phpsessid|_",
+    re.IGNORECASE,
 )
 _SID = re.compile(r"(?:sid|s)=[0-9a-f]{16,64}", re.IGNORECASE)
 """A short name may also be that of a story or a search, whose value is no long hexadecimal number."""
@@ -105,7 +108,11 @@ def canonical(url: str) -> str:
     except ValueError:
         return ""
     scheme = parts.scheme.lower()
-    if scheme not in ("http", "https", "file") or (scheme != "file" and not parts.hostname) or "@" in parts.netloc:
+    if (
+        scheme not in ("http", "https", "file")
+        or (scheme != "file" and not parts.hostname)
+        or "@" in parts.netloc
+    ):
         return ""
     host = parts.hostname or ""
     name = f"[{host}]" if ":" in host else host
@@ -122,7 +129,9 @@ def _is_session(name: str, value: str) -> bool:
 
 
 def _one_spelling(path: str) -> str:
-    return quote(unquote(path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape")
+    return quote(
+        unquote(path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape"
+    )
 
 
 def _without_dots(path: str) -> str:
@@ -163,14 +172,21 @@ class Scope:
 
     @classmethod
     def of(
-        cls, start: str, include: Iterable[str] = (), exclude: Iterable[str] = (), *, of_files: bool = False
+        cls,
+        start: str,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        *,
+        of_files: bool = False,
     ) -> Scope:
         """The scope of a start URL. A last segment without a dot is a folder."""
         parts = urlsplit(canonical(start))
         head, _, last = parts.path.rpartition("/")
         folder = f"{head}/{last}/" if last and "." not in last else f"{head}/"
         of_files = of_files or parts.scheme == "file" or "!/" in folder
-        return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude), of_files)
+        return cls(
+            f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude), of_files
+        )
 
     def may_move_to(self, final: str) -> bool:
         """Whether the start URL may redirect to `final`: on the same site, not to a folder above its own, and not from
@@ -205,7 +221,9 @@ class Scope:
             return "a loop of links"
         names = [below, parts.path]
         # The canonical address lacks it. On the web, what `--exclude "*.html"` names may be copies of the folders.
-        as_file = [*names, *(f"{one}index.html" for one in names)] if parts.path.endswith("/") else names
+        as_file = (
+            [*names, *(f"{one}index.html" for one in names)] if parts.path.endswith("/") else names
+        )
         if _matches(as_file if self.of_files else names, self.exclude):
             return EXCLUDED
         if self.include and not _matches(as_file, self.include):
@@ -250,10 +268,15 @@ class LeftOut:
 
     def rows(self) -> list[Skipped]:
         """How many were noted for each reason, and some of them."""
-        return [Skipped(reason, len(urls), tuple(urls)[:SHOWN_LEFT_OUT]) for reason, urls in self._found.items()]
+        return [
+            Skipped(reason, len(urls), tuple(urls)[:SHOWN_LEFT_OUT])
+            for reason, urls in self._found.items()
+        ]
 
 
-def sorted_out(urls: Iterable[tuple[str, str]], most: int = MOST_LEFT_OUT) -> tuple[list[str], Found]:
+def sorted_out(
+    urls: Iterable[tuple[str, str]], most: int = MOST_LEFT_OUT
+) -> tuple[list[str], Found]:
     """The addresses that `Scope.place` gives without a refusal, and the others of the same origin, up to `most` of
     them for a reason. Each is named once."""
     kept: dict[str, None] = {}
@@ -275,7 +298,9 @@ def member_ending(url: str) -> str:
 def is_only_followed(url: str, title: str = "") -> bool:
     """Whether a page has links worth following and nothing to index: a general index, a search form, source code."""
     path = urlsplit(url).path
-    return bool(_FOLLOWED.search(path)) or any(one.search(path) and named.search(title) for one, named in _LISTS)
+    return bool(_FOLLOWED.search(path)) or any(
+        one.search(path) and named.search(title) for one, named in _LISTS
+    )
 
 
 _VERSION = re.compile(
@@ -294,7 +319,10 @@ def spellings(version: str) -> list[str]:
     """How sites spell the folder of a version, the most exact first: `5.2.1`, `v5.2.1`, `5.2`, `v5.2`, `5`, `v5`."""
     numbers = re.match(r"\d+(?:\.\d+){0,2}", version)
     parts = numbers[0].split(".") if numbers else []
-    exact = [version.removeprefix("v"), *(".".join(parts[:count]) for count in range(len(parts), 0, -1))]
+    exact = [
+        version.removeprefix("v"),
+        *(".".join(parts[:count]) for count in range(len(parts), 0, -1)),
+    ]
     return list(dict.fromkeys(spelt for one in exact for spelt in (one, f"v{one}")))
 
 
@@ -324,7 +352,9 @@ def _site(origin: str) -> str:
 _NAMED = ("stable", "latest", "current")
 _DOTTED = re.compile(r"v?\d+\.\d")
 _RELEASE = re.compile(r"v?\d+(?:\.(?:\d+|x))*", re.IGNORECASE)
-_ABOVE = re.compile(r"(?:(?:docs?|documentation|manual|en|[a-z]{2}[-_][a-z]{2,4})/){0,2}", re.IGNORECASE)
+_ABOVE = re.compile(
+    r"(?:(?:docs?|documentation|manual|en|[a-z]{2}[-_][a-z]{2,4})/){0,2}", re.IGNORECASE
+)
 """Folders that hold versions of a documentation; elsewhere `releases/5.1/` is a page of its own."""
 
 
@@ -341,7 +371,9 @@ class VersionFolders:
         self._origin, self._folder = scope.origin, scope.folder
         self._wanted = spellings(wanted) if wanted else []
         self._is_on = not scope.include and not any(map(is_version, scope.folder.split("/")))
-        self._found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
         self._sure: set[str] = set()
         self._seen: set[str] = set()
         self._kept: dict[str, str] = {}
@@ -381,13 +413,20 @@ class VersionFolders:
     def other(self, url: str) -> str:
         """The version that a page is of, if it is not the chosen one; "" otherwise."""
         place = self._place(url) if self._chosen else None
-        return place[1] if place and place[1] and self._chosen.get(place[0], place[1]) != place[1] else ""
+        return (
+            place[1]
+            if place and place[1] and self._chosen.get(place[0], place[1]) != place[1]
+            else ""
+        )
 
     def summary(self) -> str:
         """Which version was chosen and which were left out, for people; "" if there was no choice."""
         parts = []
         for above, chosen in self._chosen.items():
-            others = sorted({version for version in self._found[above] if version not in ("", chosen)}, key=_rank)[::-1]
+            others = sorted(
+                {version for version in self._found[above] if version not in ("", chosen)},
+                key=_rank,
+            )[::-1]
             at = f"{self._origin}{self._folder}{above}"
             parts.append(
                 f"Of the versions below {at} only {chosen or 'the one without a folder'} is indexed. Others: "
@@ -398,7 +437,12 @@ class VersionFolders:
     def _choice(self, above: str, versions: list[str], found: Mapping[str, set[str]]) -> str:
         wanted = (version for name in self._wanted for version in versions if version == name)
         named = (version for name in _NAMED for version in versions if version.lower() == name)
-        chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "") or self._led.get(above, "")
+        chosen = (
+            next(wanted, "")
+            or self._kept.get(above, "")
+            or next(named, "")
+            or self._led.get(above, "")
+        )
         is_bare = any(page and page in found[""] for version in versions for page in found[version])
         return chosen or ("" if is_bare else max(versions, key=_rank))
 
@@ -415,9 +459,17 @@ class VersionFolders:
             above_it = above[0] if above else ""
             return above_it, "", below[len(above_it) :]
         above_it = "".join(f"{segment}/" for segment in segments[:at])
-        return (above_it, segments[at], "/".join(segments[at + 1 :])) if _ABOVE.fullmatch(above_it) else None
+        return (
+            (above_it, segments[at], "/".join(segments[at + 1 :]))
+            if _ABOVE.fullmatch(above_it)
+            else None
+        )
 
 
 def _rank(version: str) -> tuple[bool, bool, list[int]]:
     """Sorts released versions by their numbers, above unfinished ones and branches."""
-    return bool(_RELEASE.fullmatch(version)), version.lower() in _NAMED, [int(n) for n in _DIGITS.findall(version)]
+    return (
+        bool(_RELEASE.fullmatch(version)),
+        version.lower() in _NAMED,
+        [int(n) for n in _DIGITS.findall(version)],
+    )

@@ -22,7 +22,13 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.base import PRODUCT, Fetched, Fetcher, crawl_delay, may_read_each, refused_by
 from websearch_gateway.docs.crawl import listing
-from websearch_gateway.docs.crawl.listing import MAX_PAGE_BYTES, Defined, folder_pages, media_type, most_bytes
+from websearch_gateway.docs.crawl.listing import (
+    MAX_PAGE_BYTES,
+    Defined,
+    folder_pages,
+    media_type,
+    most_bytes,
+)
 from websearch_gateway.docs.crawl.scope import LeftOut, Scope, canonical, without_copies
 from websearch_gateway.docs.models import Booking, Run, UrlTask
 from websearch_gateway.docs.store.docs import SqlDocs
@@ -128,7 +134,9 @@ class HostPace:
         """Note that the host is overloaded: halve the request rate, and wait until the time that it named."""
         self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
         if retry_after:
-            await self.store.pause_host(self.host, self.clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
+            await self.store.pause_host(
+                self.host, self.clock() + min(retry_after, MAX_PAUSE_SECONDS), reason
+            )
 
 
 class Turn:
@@ -143,7 +151,9 @@ class Turn:
     async def sending(self) -> None:
         """Book the host, unless the booking is still valid: connecting may have taken too long, or this request follows
         a redirect."""
-        if self._is_sent or (self._pace.interval and self._pace.clock() >= self._booking.until - self._pace.interval):
+        if self._is_sent or (
+            self._pace.interval and self._pace.clock() >= self._booking.until - self._pace.interval
+        ):
             self._booking = await self._pace.book()
             self._is_sent = False
             self.started = self._pace.clock()
@@ -186,7 +196,9 @@ class RobotsTxt:
         host = self.pace.host
         known = await self.pace.store.host(host)
         self._text = known.robots
-        if self.pace.clock() - known.robots_at >= (CLOSED_SECONDS if known.robots is None else ROBOTS_SECONDS):
+        if self.pace.clock() - known.robots_at >= (
+            CLOSED_SECONDS if known.robots is None else ROBOTS_SECONDS
+        ):
             self._text = await self._fetch()
             await self.pace.store.put_robots(host, self._text)
         if self._text is None:
@@ -197,16 +209,22 @@ class RobotsTxt:
             )
         if self._text:
             deadline = Deadline.after(_FETCH_SECONDS)
-            self.pace.ask_delay(await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
+            self.pace.ask_delay(
+                await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline)
+            )
             if rule := await self.workers.run(refused_by, self._text, PRODUCT, deadline=deadline):
-                raise SearchFetchError(f"Its robots.txt forbids this use: {rule}.", details={"reason": "robots"})
+                raise SearchFetchError(
+                    f"Its robots.txt forbids this use: {rule}.", details={"reason": "robots"}
+                )
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         """Whether the rules allow each address."""
         if not self._text or not urls:
             return [True] * len(urls)
         deadline = Deadline.after(_FETCH_SECONDS)
-        verdicts: list[bool] = await self.workers.run(may_read_each, self._text, list(urls), PRODUCT, deadline=deadline)
+        verdicts: list[bool] = await self.workers.run(
+            may_read_each, self._text, list(urls), PRODUCT, deadline=deadline
+        )
         return verdicts
 
     async def _fetch(self) -> str | None:
@@ -290,17 +308,27 @@ class WebSource:
         found: list[str] = []
         for place in dict.fromkeys((f"{root}llms.txt", f"{self.scope.origin}/llms.txt")):
             if listed := await self._published(place):
-                found += self._kept(await _parsed(self.robots.workers, listing.llms_in, self.scope, listed.body, place))
+                found += self._kept(
+                    await _parsed(
+                        self.robots.workers, listing.llms_in, self.scope, listed.body, place
+                    )
+                )
         defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(root)
         for name in _SEARCH_INDEXES:
             if not found and (listed := await self._published(root + name)):
-                parsed = await _parsed(self.robots.workers, listing.search_index_in, self.scope, listed.body, root)
+                parsed = await _parsed(
+                    self.robots.workers, listing.search_index_in, self.scope, listed.body, root
+                )
                 found = self._kept(parsed)
         if not found:
             await self._read_full_text(f"{root}{listing.FULL_TEXT}")
-            self._texts = {url: text for url, text in self._texts.items() if f"{listing.FULL_TEXT}!/" not in url}
+            self._texts = {
+                url: text
+                for url, text in self._texts.items()
+                if f"{listing.FULL_TEXT}!/" not in url
+            }
             found = list(self._texts)
         await self.note("")
         return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
@@ -308,7 +336,11 @@ class WebSource:
     async def inventory(self, folder: str) -> Defined:
         """The definitions in the inventory of a folder of the site; empty if there is none."""
         listed = await self._published(f"{folder}objects.inv")
-        defined = await _definitions(self.robots.workers, self.scope, listed.body, folder) if listed else {}
+        defined = (
+            await _definitions(self.robots.workers, self.scope, listed.body, folder)
+            if listed
+            else {}
+        )
         await self.note("")
         return defined
 
@@ -353,7 +385,9 @@ class WebSource:
                 return True, url
         return False, url
 
-    async def _get(self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES) -> Fetched:
+    async def _get(
+        self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES
+    ) -> Fetched:
         try:
             async with self.robots.pace.turn() as turn:
                 fetched = await self.robots.fetcher.fetch(
@@ -375,13 +409,21 @@ class WebSource:
     async def _read_full_text(self, url: str) -> None:
         """Note the pages in a llms-full.txt by their addresses."""
         if listed := await self._published(url):
-            places = await _parsed(self.robots.workers, listing.full_text_in, self.scope, listed.body, url) or []
+            places = (
+                await _parsed(
+                    self.robots.workers, listing.full_text_in, self.scope, listed.body, url
+                )
+                or []
+            )
             text = listed.body.decode("utf-8-sig", "replace")
             self._texts = {address: text[start:stop].encode() for address, start, stop in places}
 
     async def _sitemaps(self, root: str) -> list[str]:
         origin = self.scope.origin
-        named = await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text, origin) or ()
+        named = (
+            await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text, origin)
+            or ()
+        )
         places = dict.fromkeys([*named, f"{origin}/sitemap.xml", f"{root}sitemap.xml"])
         waiting, fetched = list(places), 0
         pages: list[str] = []
@@ -389,7 +431,9 @@ class WebSource:
             place = waiting.pop(0)
             fetched += 1
             if listing.origin(place) == origin and (listed := await self._published(place)):
-                found = await _parsed(self.robots.workers, listing.sitemap_in, self.scope, listed.body)
+                found = await _parsed(
+                    self.robots.workers, listing.sitemap_in, self.scope, listed.body
+                )
                 listed_pages, further = found or (None, ())
                 pages += self._kept(listed_pages)
                 waiting += further
@@ -410,7 +454,9 @@ class WebSource:
             fetched = await self._get(url, {}, max_bytes=listing.MAX_INFLATED // 2)
         except SearchError:
             return None
-        return None if fetched.content_type == "text/html" else fetched  # a "not found" page with status 200
+        return (
+            None if fetched.content_type == "text/html" else fetched
+        )  # a "not found" page with status 200
 
 
 @dataclass(slots=True)
@@ -433,7 +479,9 @@ class FolderSource:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
         await self.note(self.base)
         place = (str(self.root), self.base, self.scope)
-        urls, left = await self.workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+        urls, left = await self.workers.run(
+            folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS)
+        )
         self.left_out.note(left)
         defined = await self.inventory(self.base)
         return await asyncio.to_thread(without_copies, urls), defined
@@ -478,7 +526,10 @@ class FolderSource:
         root = self.root.resolve()
         path = root / unquote(url.removeprefix(self.base), errors="surrogateescape")
         if url.endswith("/"):
-            path = next((path / name for name in ("index.html", "index.htm") if (path / name).is_file()), path)
+            path = next(
+                (path / name for name in ("index.html", "index.htm") if (path / name).is_file()),
+                path,
+            )
         path = path.resolve(strict=True)
         if not path.is_relative_to(root) or not path.is_file():
             raise FileNotFoundError

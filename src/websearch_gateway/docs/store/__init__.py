@@ -21,7 +21,9 @@ def has_site(path: Path) -> bool:
     try:
         if not path.is_file():
             return False
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
+        with contextlib.closing(
+            sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1.0)
+        ) as connection:
             query = "SELECT 1 FROM versions WHERE indexed_at IS NOT NULL LIMIT 1"
             return connection.execute(query).fetchone() is not None
     except (sqlite3.Error, OSError):

@@ -72,7 +72,9 @@ class Database(Protocol):
         """Remove chunks from the text index; the rows must equal the inserted ones."""
         return
 
-    def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    def search_text(
+        self, query: TextQuery, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
 
         The fields are the page's title, the heading path, the parts of compound names, code, and the text; they
@@ -84,7 +86,9 @@ class Database(Protocol):
         """How many chunks hold each word in some form, up to `most`. Words that none holds are left out."""
         ...
 
-    def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
+    def index_vectors(
+        self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors
+    ) -> None:
         """Store the vectors of a page, in place of its old ones."""
         return
 
@@ -99,7 +103,11 @@ def marks(values: Sequence[object]) -> str:
 
 
 def in_parts(
-    db: Database, query: str, values: Sequence[object], before: Sequence[object] = (), after: Sequence[object] = ()
+    db: Database,
+    query: str,
+    values: Sequence[object],
+    before: Sequence[object] = (),
+    after: Sequence[object] = (),
 ) -> Iterator[Any]:
     """The rows of a query for any number of values, whose places are `{}` in it; others come before and after."""
     for start in range(0, len(values), MOST_VALUES):
@@ -141,7 +149,9 @@ class Transactions(Protocol):
 class NearIndex(Protocol):
     """Finds vectors near to another. The table `vectors` is the source of truth; an index follows it."""
 
-    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    async def nearest(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `SqlDocs.search_vectors`."""
         ...
 
@@ -215,7 +225,8 @@ def search(action: Action[S, P, T]) -> Method[S, P, T]:
 
 
 def _method(
-    action: Action[S, P, T], runner: Callable[[S], Callable[[Callable[[Database], T]], Coroutine[Any, Any, T]]]
+    action: Action[S, P, T],
+    runner: Callable[[S], Callable[[Callable[[Database], T]], Coroutine[Any, Any, T]]],
 ) -> Method[S, P, T]:
     @wraps(action)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -264,7 +275,8 @@ COLUMNS = ("title", "path", "parts", "code", "text")
 WEIGHTS = (8.0, 6.0, 2.0, 2.0, 1.0)
 
 _CODE = re.compile(
-    r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^[ \t]*+\1|\Z)|`([^`\n]{1,500}+)`", re.MULTILINE | re.DOTALL
+    r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^[ \t]*+\1|\Z)|`([^`\n]{1,500}+)`",
+    re.MULTILINE | re.DOTALL,
 )
 _TARGET = re.compile(r"\]\([^()\s]{0,2000}+(?:\([^()\s]{0,500}+\)[^()\s]{0,500}+)?\)")
 _WORD = re.compile(r"[^\W_]++")
@@ -274,7 +286,9 @@ _COMPOUND_CHARS = range(3, 81)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str, str, str, str, str]:
+def index_row(
+    title: str, headings: tuple[str, ...], content: str
+) -> tuple[str, str, str, str, str]:
     """The columns of a chunk: page title, headings, parts of camelCase names, code, and text without link targets.
 
     Words of Chinese, Japanese and Korean are found by their pairs of characters.
@@ -285,11 +299,19 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
         code.append(match[2] or match[3] or "")
         return " "
 
-    text = without_targets(_CODE.sub(take, content) if "`" in content or "~~~" in content else content)
+    text = without_targets(
+        _CODE.sub(take, content) if "`" in content or "~~~" in content else content
+    )
     words = dict.fromkeys(_RUN.findall(f"{' '.join(headings)} {content}"))
     names = (word for word in words if len(word) in _COMPOUND_CHARS and _HUMP.search(word))
     parts = " ".join(part for name in names for part in _PART.findall(name))
-    return split_cjk(title), split_cjk(" ".join(headings)), parts, split_cjk(" ".join(code)), split_cjk(text)
+    return (
+        split_cjk(title),
+        split_cjk(" ".join(headings)),
+        parts,
+        split_cjk(" ".join(code)),
+        split_cjk(text),
+    )
 
 
 def without_targets(markdown: str) -> str:
@@ -306,7 +328,9 @@ def fts5_stems(words: Sequence[str]) -> list[str]:
 def match_phrases(query: TextQuery) -> list[str]:
     """The phrases of a query in FTS5's syntax, without those that hold no letter or digit
     (https://sqlite.org/fts5.html, section 3)."""
-    phrases = [words for phrase in query.phrases if (words := " ".join(_WORD.findall(split_cjk(phrase))))]
+    phrases = [
+        words for phrase in query.phrases if (words := " ".join(_WORD.findall(split_cjk(phrase))))
+    ]
     return [f'"{words}"' for words in dict.fromkeys(phrases)]
 
 

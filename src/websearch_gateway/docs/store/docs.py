@@ -88,14 +88,20 @@ def note_urls(
     generation = row[0]
     known = _known(db, version_id, list(urls))
     # In a fixed order, so that two transactions cannot deadlock.
-    new = [(version_id, url, urls[url], state, generation) for url in sorted(urls.keys() - known.keys())]
+    new = [
+        (version_id, url, urls[url], state, generation)
+        for url in sorted(urls.keys() - known.keys())
+    ]
     if new:
         db.executemany(
-            "INSERT INTO urls (version_id, url, depth, state, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", new
+            "INSERT INTO urls (version_id, url, depth, state, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            new,
         )
     stale = sorted(id_ for id_, seen in known.values() if seen < generation)
     if stale:
-        db.executemany("UPDATE urls SET seen = ? WHERE id = ?", [(generation, id_) for id_ in stale])
+        db.executemany(
+            "UPDATE urls SET seen = ? WHERE id = ?", [(generation, id_) for id_ in stale]
+        )
     known |= _known(db, version_id, [row[1] for row in new])
     return {url: id_ for url, (id_, _) in known.items()}, len(new)
 
@@ -123,7 +129,11 @@ def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> lis
 
 def _left_out(db: Database, version_id: int) -> dict[str, tuple[int, Sequence[str]]]:
     row = db.execute("SELECT left_out FROM versions WHERE id = ?", (version_id,)).fetchone()
-    return {reason: (count, urls) for reason, (count, urls) in json.loads(row[0]).items()} if row and row[0] else {}
+    return (
+        {reason: (count, urls) for reason, (count, urls) in json.loads(row[0]).items()}
+        if row and row[0]
+        else {}
+    )
 
 
 def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[int]) -> None:
@@ -149,9 +159,13 @@ class Frontier(Transacted):
     @write
     def start_generation(self, db: Database, version_id: int) -> int:
         """Start a refresh: every known address becomes due. Returns the new generation."""
-        db.execute("UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?", (version_id,))
+        db.execute(
+            "UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?",
+            (version_id,),
+        )
         row = db.execute(
-            "UPDATE versions SET generation = generation + 1 WHERE id = ? RETURNING generation", (version_id,)
+            "UPDATE versions SET generation = generation + 1 WHERE id = ? RETURNING generation",
+            (version_id,),
         ).fetchone()
         return int(row[0]) if row else 0
 
@@ -162,7 +176,9 @@ class Frontier(Transacted):
         Pages that became an alias or are skipped are removed at once. Returns False, and removes nothing, if more than
         20 pages and more than a tenth of all pages would be removed.
         """
-        (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
+        (generation,) = db.execute(
+            "SELECT generation FROM versions WHERE id = ?", (version_id,)
+        ).fetchone()
         rows = db.execute(
             """
             SELECT urls.id, pages.id, state, seen, missing, links
@@ -170,11 +186,15 @@ class Frontier(Transacted):
             """,
             (version_id,),
         ).fetchall()
-        linked = {link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[5])}
+        linked = {
+            link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[5])
+        }
         pages = [row for row in rows if row[1] is not None]
         missing, gone = [], []
         for url_id, page_id, state, seen, was_missing, _ in pages:
-            if state not in ("gone", "alias", "skipped") and (url_id in linked or seen >= generation):
+            if state not in ("gone", "alias", "skipped") and (
+                url_id in linked or seen >= generation
+            ):
                 continue
             missing.append(url_id)
             if state in ("alias", "skipped") or was_missing:
@@ -182,10 +202,12 @@ class Frontier(Transacted):
         if len(gone) > SMALL_LOSS and len(gone) > LARGEST_LOSS * len(pages):
             return False
         db.execute(
-            "UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,)
+            "UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0",
+            (version_id,),
         )
         db.executemany(
-            "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?", [(self._clock(), id_) for id_ in missing]
+            "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?",
+            [(self._clock(), id_) for id_ in missing],
         )
         remove_pages(db, gone)
         return True
@@ -201,14 +223,21 @@ class Frontier(Transacted):
     @read
     def known_urls(self, db: Database, version_id: int) -> list[str]:
         """Every address of the frontier, done or not, in the order in which they were found."""
-        return [row[0] for row in db.execute("SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,))]
+        return [
+            row[0]
+            for row in db.execute(
+                "SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,)
+            )
+        ]
 
     @read
     def led_to(self, db: Database, version_id: int, url: str) -> list[str]:
         """An address, and those to which it leads as an alias. A skipped one leads nowhere."""
         chain = [url]
         while len(chain) <= MOST_ALIASES:
-            query = "SELECT final_url FROM urls WHERE version_id = ? AND url = ? AND state <> 'skipped'"
+            query = (
+                "SELECT final_url FROM urls WHERE version_id = ? AND url = ? AND state <> 'skipped'"
+            )
             row = db.execute(query, (version_id, chain[-1])).fetchone()
             if row is None or not row[0] or row[0] in chain:
                 break
@@ -221,7 +250,9 @@ class Frontier(Transacted):
 
         An address at which the last owner may have died comes alone and before all others.
         """
-        return _leased(db, "deaths > 0", (version_id, now, 1)) or _leased(db, "TRUE", (version_id, now, count))
+        return _leased(db, "deaths > 0", (version_id, now, 1)) or _leased(
+            db, "TRUE", (version_id, now, count)
+        )
 
     @read
     def next_due(self, db: Database, version_id: int) -> float | None:
@@ -284,15 +315,22 @@ class Frontier(Transacted):
             WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
         """
         found: dict[int, list[Skipped]] = {}
-        for id_ in version_ids:  # each with a limit of its own, so that one site cannot hide the reasons of others
+        for id_ in (
+            version_ids
+        ):  # each with a limit of its own, so that one site cannot hide the reasons of others
             counts: Counter[str] = Counter()
             urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
-            left_out = [(reason, count, *some) for reason, (count, some) in _left_out(db, id_).items()]
+            left_out = [
+                (reason, count, *some) for reason, (count, some) in _left_out(db, id_).items()
+            ]
             for reason, count, *some in (*left_out, *db.execute(query, (id_, MOST_REASONS))):
                 kind = reason.partition(": http")[0]
                 counts[kind] += count
                 urls[kind] |= dict.fromkeys(some)
-            found[id_] = [Skipped(kind, n, tuple(urls[kind])[:SHOWN_SKIPPED]) for kind, n in counts.most_common()]
+            found[id_] = [
+                Skipped(kind, n, tuple(urls[kind])[:SHOWN_SKIPPED])
+                for kind, n in counts.most_common()
+            ]
         return found
 
     @write
@@ -304,7 +342,9 @@ class Frontier(Transacted):
                 known[one.reason] = one.count, one.urls
         db.execute("UPDATE versions SET left_out = ? WHERE id = ?", (json.dumps(known), version_id))
 
-    async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
+    async def commit_page(
+        self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]
+    ) -> None:
         """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
         of its address. Replaces the page at the address; chunks with unchanged text stay.
 
@@ -347,7 +387,9 @@ def _started(pid: int) -> float:
     return float(status.rpartition(")")[2].split()[19])
 
 
-_FIELDS = "id, name, label, url, status, reason, generation, added_at, indexed_at, refresh_at, heartbeat"
+_FIELDS = (
+    "id, name, label, url, status, reason, generation, added_at, indexed_at, refresh_at, heartbeat"
+)
 _COUNTS = """
     (SELECT count(*) FROM urls WHERE version_id = versions.id AND state IN ('due', 'leased', 'done', 'failed')),
     (SELECT count(*) FROM urls WHERE version_id = versions.id AND state = 'failed'),
@@ -359,14 +401,21 @@ _WITH_PAGES = "WHERE EXISTS (SELECT 1 FROM pages WHERE version_id = versions.id)
 
 def _stored(options: CrawlOptions) -> str:
     fields = asdict(options)
-    for name in ("base_url", "is_guarded"):  # older versions of the gateway, which may share the database, lack them
+    for name in (
+        "base_url",
+        "is_guarded",
+    ):  # older versions of the gateway, which may share the database, lack them
         if not fields[name]:
             del fields[name]
     return json.dumps(fields)
 
 
 def select(
-    db: Database, embedder: str, version_id: int | None = None, where: str = "", counts: str = _COUNTS
+    db: Database,
+    embedder: str,
+    version_id: int | None = None,
+    where: str = "",
+    counts: str = _COUNTS,
 ) -> list[SiteVersion]:
     """One version, or by name and label all that meet a condition."""
     named = {"embedder": embedder, "id": version_id}
@@ -389,8 +438,12 @@ def select(
 
 def _blamed(db: Database, version_id: int) -> str:
     """Note where an owner died. Returns the address at which the owner before it died too, "" if there is none."""
-    reading, before = db.execute("SELECT reading, died_reading FROM versions WHERE id = ?", (version_id,)).fetchone()
-    db.execute("UPDATE versions SET died_reading = reading, reading = '' WHERE id = ?", (version_id,))
+    reading, before = db.execute(
+        "SELECT reading, died_reading FROM versions WHERE id = ?", (version_id,)
+    ).fetchone()
+    db.execute(
+        "UPDATE versions SET died_reading = reading, reading = '' WHERE id = ?", (version_id,)
+    )
     rows = db.execute(
         """
         UPDATE urls SET deaths = deaths + 1 WHERE id IN (
@@ -405,7 +458,13 @@ def _blamed(db: Database, version_id: int) -> str:
 
 
 def _set_status(
-    db: Database, version_id: int, status: VersionStatus, reason: str, *, now: float, refresh_at: float | None = None
+    db: Database,
+    version_id: int,
+    status: VersionStatus,
+    reason: str,
+    *,
+    now: float,
+    refresh_at: float | None = None,
 ) -> None:
     db.execute(
         """
@@ -414,12 +473,21 @@ def _set_status(
             indexed_at = CASE WHEN :status = 'completed' THEN :now ELSE indexed_at END
         WHERE id = :id
         """,
-        {"id": version_id, "status": status, "reason": reason, "now": now, "refresh_at": refresh_at},
+        {
+            "id": version_id,
+            "status": status,
+            "reason": reason,
+            "now": now,
+            "refresh_at": refresh_at,
+        },
     )
 
 
 def _free_urls(db: Database, version_id: int) -> None:
-    db.execute("UPDATE urls SET state = 'due', due = 0 WHERE version_id = ? AND state = 'leased'", (version_id,))
+    db.execute(
+        "UPDATE urls SET state = 'due', due = 0 WHERE version_id = ? AND state = 'leased'",
+        (version_id,),
+    )
 
 
 def crawl_options(stored: dict[str, Any]) -> CrawlOptions:
@@ -433,7 +501,9 @@ class Versions(Transacted):
     """The part of `SqlDocs` that knows sites, their crawling processes, and hosts."""
 
     @write
-    def add_version(self, db: Database, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
+    def add_version(
+        self, db: Database, name: str, label: str, url: str, options: CrawlOptions
+    ) -> SiteVersion:
         """Create a `queued` version. An existing one takes the new URL and options, and keeps its pages."""
         row = db.execute(
             """
@@ -465,7 +535,13 @@ class Versions(Transacted):
     @write
     def delete_version(self, db: Database, version_id: int) -> None:
         """Remove a version with everything that no other version uses."""
-        remove_pages(db, [row[0] for row in db.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))])
+        remove_pages(
+            db,
+            [
+                row[0]
+                for row in db.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))
+            ],
+        )
         db.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
         db.execute("DELETE FROM versions WHERE id = ?", (version_id,))
 
@@ -478,7 +554,8 @@ class Versions(Transacted):
         """
         now = self._clock()
         row = db.execute(
-            f"SELECT machine, pid, started, lease_until FROM versions WHERE id = ? {db.lock}", (version_id,)
+            f"SELECT machine, pid, started, lease_until FROM versions WHERE id = ? {db.lock}",
+            (version_id,),
         ).fetchone()
         if row is None:
             return False
@@ -489,10 +566,14 @@ class Versions(Transacted):
                 return False
             if (died or before.machine != owner.machine) and (place := _blamed(db, version_id)):
                 cure = "Leave it out with --exclude, or `add` the site again to retry."
-                _set_status(db, version_id, "failed", f"Two crawls in a row died at {place}. {cure}", now=now)
-                ended = (
-                    "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?"
+                _set_status(
+                    db,
+                    version_id,
+                    "failed",
+                    f"Two crawls in a row died at {place}. {cure}",
+                    now=now,
                 )
+                ended = "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?"
                 db.execute(ended, (version_id,))
                 _free_urls(db, version_id)
                 return False
@@ -524,11 +605,18 @@ class Versions(Transacted):
             _free_urls(db, version_id)
 
     async def set_status(
-        self, version_id: int, status: VersionStatus, reason: str = "", *, refresh_at: float | None = None
+        self,
+        version_id: int,
+        status: VersionStatus,
+        reason: str = "",
+        *,
+        refresh_at: float | None = None,
     ) -> None:
         """Set the status of a version. `completed` stores the time."""
         now = self._clock()
-        await self.file.write(lambda db: _set_status(db, version_id, status, reason, now=now, refresh_at=refresh_at))
+        await self.file.write(
+            lambda db: _set_status(db, version_id, status, reason, now=now, refresh_at=refresh_at)
+        )
         if status == "completed":
             await self._near.follow()
 
@@ -578,7 +666,8 @@ class Versions(Transacted):
         Returns the old one unchanged if the host has been paused, or booked by another request, in the meantime.
         """
         moved = db.execute(
-            "UPDATE hosts SET next_at = ? WHERE host = ? AND next_at = ? AND reason = ''", (until, host, booking.until)
+            "UPDATE hosts SET next_at = ? WHERE host = ? AND next_at = ? AND reason = ''",
+            (until, host, booking.until),
         )
         return Booking(until, is_ours=True) if moved.rowcount else booking
 
@@ -596,11 +685,17 @@ class Versions(Transacted):
         )
 
 
-def _put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:
+def _put(
+    db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str
+) -> None:
     """Write pages. If several have the same address, the last one is written."""
     by_address = {page.address: (page, ready) for page, ready in stored}
-    depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(by_address, 0)
-    ids, _ = note_urls(db, version_id, depths, "skipped")  # an address without a page is due at the next refresh
+    depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(
+        by_address, 0
+    )
+    ids, _ = note_urls(
+        db, version_id, depths, "skipped"
+    )  # an address without a page is due at the next refresh
     new: list[IndexRow] = []
     for address, (page, ready) in by_address.items():
         task = UrlTask(ids[address], version_id, address)
@@ -632,7 +727,9 @@ class Copies(Transacted):
     """The part of `SqlDocs` that copies versions from one store to another."""
 
     @read
-    def pages_after(self, db: Database, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
+    def pages_after(
+        self, db: Database, version_id: int, page_id: int, count: int
+    ) -> list[tuple[int, StoredPage]]:
         """Up to `count` pages with ids above `page_id`, by id, for copying a version."""
         rows = db.execute(
             """
@@ -644,7 +741,18 @@ class Copies(Transacted):
         ).fetchall()
         found = []
         defined = "SELECT name, kind, anchor, ordinal FROM symbols WHERE page_id = ? ORDER BY rowid"
-        for id_, url, title, body, fetched_at, address, etag, last_modified, body_hash, links in rows:
+        for (
+            id_,
+            url,
+            title,
+            body,
+            fetched_at,
+            address,
+            etag,
+            last_modified,
+            body_hash,
+            links,
+        ) in rows:
             draft = PageDraft(
                 url=url,
                 title=title,
@@ -655,14 +763,25 @@ class Copies(Transacted):
                 last_modified=last_modified,
                 body_hash=body_hash or "",
             )
-            linked = in_parts(db, "SELECT url FROM urls WHERE id IN ({}) ORDER BY id", unpack_ids(links))
+            linked = in_parts(
+                db, "SELECT url FROM urls WHERE id IN ({}) ORDER BY id", unpack_ids(links)
+            )
             vectors = _vectors(db, id_, self._embedder)
-            found.append((id_, StoredPage(address, draft, tuple(row[0] for row in linked), fetched_at, vectors)))
+            found.append(
+                (
+                    id_,
+                    StoredPage(
+                        address, draft, tuple(row[0] for row in linked), fetched_at, vectors
+                    ),
+                )
+            )
         return found
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
         """Write pages that `pages_after` returned, from any version or store, in one transaction."""
-        ready = await asyncio.to_thread(lambda: [(page, prepared(page.draft, page.vectors)) for page in pages])
+        ready = await asyncio.to_thread(
+            lambda: [(page, prepared(page.draft, page.vectors)) for page in pages]
+        )
         async with self._putting:
             await self.file.write(lambda db: _put(db, version_id, ready, self._embedder))
 

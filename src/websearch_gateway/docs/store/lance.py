@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -56,7 +57,9 @@ class LanceVectors:
         self._tables: dict[int, AsyncTable] = {}
         self._following = asyncio.Lock()
 
-    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    async def nearest(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `NearIndex`."""
         if self._followed_at is None or self._clock() - self._followed_at >= self._lag:
             await self.follow()
@@ -69,7 +72,9 @@ class LanceVectors:
             found = await query.where(f"version_id IN ({named})").limit(limit).to_list()
         except (OSError, RuntimeError, ValueError) as error:
             name = type(error).__name__
-            raise StateUnavailable(f"The vectors in DOCS_VECTORS cannot be searched ({name}).") from error
+            raise StateUnavailable(
+                f"The vectors in DOCS_VECTORS cannot be searched ({name})."
+            ) from error
         return [
             ScoredChunk(row["chunk_id"], row["page_id"], row["version_id"], 1 - row["_distance"])
             for row in found
@@ -82,7 +87,9 @@ class LanceVectors:
             self._followed_at = self._clock()
             try:
                 query = "SELECT DISTINCT dimensions FROM vectors WHERE embedder = ?"
-                for (dimensions,) in await self._store.read(lambda db: db.execute(query, (self._embedder,)).fetchall()):
+                for (dimensions,) in await self._store.read(
+                    lambda db: db.execute(query, (self._embedder,)).fetchall()
+                ):
                     await self._follow(dimensions)
             except (OSError, RuntimeError, ValueError) as error:
                 _log.warning("New vectors are not searchable yet: %s", type(error).__name__)
@@ -99,17 +106,28 @@ class LanceVectors:
         table = await self._table(dimensions, make=True)
         if table is None:
             return
-        rows = (await table.query().select(["page_id", "row"]).to_arrow()).group_by(["page_id", "row"]).aggregate([])
+        rows = (
+            (await table.query().select(["page_id", "row"]).to_arrow())
+            .group_by(["page_id", "row"])
+            .aggregate([])
+        )
         known = {row["page_id"]: row["row"] for row in rows.to_pylist()}
         query = "SELECT page_id, id FROM vectors WHERE embedder = ? AND dimensions = ?"
-        stored = await self._store.read(lambda db: dict(db.execute(query, (self._embedder, dimensions)).fetchall()))
+        stored = await self._store.read(
+            lambda db: dict(db.execute(query, (self._embedder, dimensions)).fetchall())
+        )
         gone = [page for page, row in known.items() if stored.get(page) != row]
         new = sorted(row for page, row in stored.items() if known.get(page) != row)
         for start in range(0, len(gone), PAGES_AT_ONCE):
-            await table.delete(f"page_id IN ({', '.join(map(str, gone[start : start + PAGES_AT_ONCE]))})")
+            await table.delete(
+                f"page_id IN ({', '.join(map(str, gone[start : start + PAGES_AT_ONCE]))})"
+            )
         for start in range(0, len(new), PAGES_AT_ONCE):
             some = new[start : start + PAGES_AT_ONCE]
-            await table.add(await self._store.read(lambda db, some=some: _batch(db, some, dimensions)))  # type: ignore[misc]
+            batch = await self._store.read(
+                functools.partial(_batch, rows=some, dimensions=dimensions)
+            )
+            await table.add(batch)
         if gone or new:
             await table.optimize()
             if not await table.list_indices() and await table.count_rows() >= LEAST_INDEXED:

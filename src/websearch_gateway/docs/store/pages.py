@@ -58,7 +58,9 @@ MOST_ALIKE = 50_000
 More are made by a program, and would slow the searches of all sites."""
 
 
-def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float) -> list[IndexRow]:
+def commit(
+    db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float
+) -> list[IndexRow]:
     """Put a page in place of the one that its address has; chunks that are in both keep their ids.
 
     Returns the rows that the caller must put into the text index, in the same transaction.
@@ -81,12 +83,21 @@ def _put_vectors(
     """Store the vectors of a page, one row per chunk."""
     import numpy as np
 
-    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # the id of the new row shows readers the change
+    db.execute(
+        "DELETE FROM vectors WHERE page_id = ?", (page_id,)
+    )  # the id of the new row shows readers the change
     db.execute(
         """
         INSERT INTO vectors (page_id, version_id, embedder, dimensions, chunk_ids, data) VALUES (?, ?, ?, ?, ?, ?)
         """,
-        (page_id, version_id, embedder, vectors.shape[1], np.array(ids, "<i8").tobytes(), pack_vectors(vectors)),
+        (
+            page_id,
+            version_id,
+            embedder,
+            vectors.shape[1],
+            np.array(ids, "<i8").tobytes(),
+            pack_vectors(vectors),
+        ),
     )
     db.index_vectors(page_id, version_id, ids, vectors)
 
@@ -104,7 +115,9 @@ class StoredVectors(NamedTuple):
 _VECTORS = "SELECT id, page_id, version_id, chunk_ids, data FROM vectors"
 
 
-def vectors_after(db: Database, embedder: str, dimensions: int, after: int) -> Iterator[StoredVectors]:
+def vectors_after(
+    db: Database, embedder: str, dimensions: int, after: int
+) -> Iterator[StoredVectors]:
     """The rows written after the row `after`, in order."""
     query = f"{_VECTORS} WHERE id > ? AND embedder = ? AND dimensions = ? ORDER BY id"
     return map(_stored_vectors, db.execute(query, (after, embedder, dimensions)))
@@ -132,7 +145,10 @@ def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
             db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
         (body,) = db.execute("DELETE FROM pages WHERE id = ? RETURNING body", (page_id,)).fetchone()
         _drop_body(db, body)
-        db.execute("UPDATE urls SET body_hash = NULL, etag = NULL, last_modified = NULL WHERE id = ?", (url_id,))
+        db.execute(
+            "UPDATE urls SET body_hash = NULL, etag = NULL, last_modified = NULL WHERE id = ?",
+            (url_id,),
+        )
 
 
 LONG_BODY = 50_000
@@ -147,7 +163,11 @@ def load_body(db: Database, body: bytes, until: int | None = None) -> str:
         return zlib.decompress(data).decode("utf-8", "surrogatepass")
     if len(data) > LONG_BODY:
         return _unpacked(bytes(data))
-    unpacker, decoder, text = zlib.decompressobj(), getincrementaldecoder("utf-8")("surrogatepass"), ""
+    unpacker, decoder, text = (
+        zlib.decompressobj(),
+        getincrementaldecoder("utf-8")("surrogatepass"),
+        "",
+    )
     part = data
     while part and len(text) < until:
         part = unpacker.decompress(data, until - len(text))
@@ -206,8 +226,13 @@ def index_texts(db: Database) -> None:
 def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> int:
     draft, body = page.draft, page.body_hash
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
-        db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, page.body))
-    row = db.execute("SELECT url, options FROM versions WHERE id = ?", (task.version_id,)).fetchone()
+        db.execute(
+            "INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (body, page.body),
+        )
+    row = db.execute(
+        "SELECT url, options FROM versions WHERE id = ?", (task.version_id,)
+    ).fetchone()
     if row is None:
         raise StateUnavailable("The site was deleted.")
     home = json.loads(row[1]).get("base_url") or row[0]
@@ -219,7 +244,15 @@ def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> in
             body = excluded.body, fetched_at = excluded.fetched_at
         RETURNING id
         """,
-        (task.version_id, task.id, draft.url, relative_path(draft.url, home), draft.title, body, now),
+        (
+            task.version_id,
+            task.id,
+            draft.url,
+            relative_path(draft.url, home),
+            draft.title,
+            body,
+            now,
+        ),
     ).fetchone()
     if before is not None and before[0] != body:
         _drop_body(db, before[0])
@@ -243,18 +276,23 @@ def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[
     rows = []
     for last, named in alike.items():
         room = max(0, MOST_ALIKE - counts.get(last, 0))
-        rows += [(version_id, page_id, s.ordinal, s.name, last, s.kind, s.anchor) for s in named[:room]]
+        rows += [
+            (version_id, page_id, s.ordinal, s.name, last, s.kind, s.anchor) for s in named[:room]
+        ]
         if 0 < room < len(named):
-            site = db.execute("SELECT name, label FROM versions WHERE id = ?", (version_id,)).fetchone()
+            site = db.execute(
+                "SELECT name, label FROM versions WHERE id = ?", (version_id,)
+            ).fetchone()
             _log.warning(
-                "%r defines %d names that end in %r; further ones are left out", " ".join(site), MOST_ALIKE, last
+                "%r defines %d names that end in %r; further ones are left out",
+                " ".join(site),
+                MOST_ALIKE,
+                last,
             )
     db.executemany(_INSERT_SYMBOL, rows)
 
 
-_INSERT_SYMBOL = (
-    "INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)"
-)
+_INSERT_SYMBOL = "INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 _INSERT_CHUNK = """
@@ -275,7 +313,9 @@ def _put_chunks(
     new: list[IndexRow] = []
     rows = zip(page.sections, page.draft.chunks, page.rows, strict=True)
     for ordinal, (section, chunk, row) in enumerate(rows):
-        anchors = " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))  # no id has a blank
+        anchors = " ".join(
+            (chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner))
+        )  # no id has a blank
         place = (ordinal, chunk.start, chunk.stop, anchors)
         if (known := old.get(section)) is None:
             headings = HEADING_SEPARATOR.join(chunk.heading_path)
@@ -284,7 +324,10 @@ def _put_chunks(
             new.append((ids[-1], row))
             continue
         ids.append(known[0])
-        db.execute("UPDATE chunks SET ordinal = ?, start = ?, stop = ?, anchor = ? WHERE id = ?", (*place, known[0]))
+        db.execute(
+            "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, anchor = ? WHERE id = ?",
+            (*place, known[0]),
+        )
         if known[1] != row:
             db.unindex_text([known])
             new.append((known[0], row))
@@ -294,7 +337,10 @@ def _put_chunks(
 def _drop_body(db: Database, body: bytes) -> None:
     if db.lock:  # wait for transactions that are about to refer to the body
         db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,))
-    db.execute("DELETE FROM bodies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE body = ?)", (body, body))
+    db.execute(
+        "DELETE FROM bodies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE body = ?)",
+        (body, body),
+    )
 
 
 BODY_LEVEL = 4
@@ -322,7 +368,10 @@ def prepared(draft: PageDraft, vectors: Vectors | None) -> PreparedPage:
         body_hash=sha256(text).digest(),
         body=zlib.compress(text, BODY_LEVEL),
         sections=[bytes.fromhex(section) for section in section_ids(draft)],
-        rows=[index_row(draft.title, one.heading_path, content_of(one, draft.markdown)) for one in draft.chunks],
+        rows=[
+            index_row(draft.title, one.heading_path, content_of(one, draft.markdown))
+            for one in draft.chunks
+        ],
     )
 
 
@@ -331,7 +380,9 @@ LEAST_PAGES = 2
 MOST_PAIRS = 300_000
 """The most pairs of a name and an address that are counted."""
 
-_LINKED_NAME = re.compile(r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))?\1\]\(([^()\s]{1,500}+)\)")
+_LINKED_NAME = re.compile(
+    r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))?\1\]\(([^()\s]{1,500}+)\)"
+)
 _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::)[A-Za-z0-9]|[a-z][A-Z]")
 
 
@@ -339,7 +390,9 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
     """Rows of `symbols` for the names from which most of at least `LEAST_PAGES` pages lead to one page, which does not
     define them yet.
     """
-    rows = db.execute("SELECT id, url, body FROM pages WHERE version_id = ?", (version_id,)).fetchall()
+    rows = db.execute(
+        "SELECT id, url, body FROM pages WHERE version_id = ?", (version_id,)
+    ).fetchall()
     pages = {url.removesuffix("index.html"): page_id for page_id, url, _ in rows}
     counts: defaultdict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
     pairs = 0
@@ -359,12 +412,19 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
         for (id_, _), count in targets.items():
             by_page[id_] += count
         page_id, most = by_page.most_common(1)[0]
-        if not page_id or most < LEAST_PAGES or 2 * most <= by_page.total() or (page_id, name) in places:
+        if (
+            not page_id
+            or most < LEAST_PAGES
+            or 2 * most <= by_page.total()
+            or (page_id, name) in places
+        ):
             continue
         anchor = next(anchor for (id_, anchor), _ in targets.most_common() if id_ == page_id)
         headed = places.get((page_id, f"# {name}"), None if anchor else 0)
         ordinal = places.get((page_id, f"#{anchor}"), headed)
-        if ordinal is not None:  # the page has no such place: its text leads to the section more surely
+        if (
+            ordinal is not None
+        ):  # the page has no such place: its text leads to the section more surely
             found.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
     return found
 
@@ -381,7 +441,8 @@ def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
         if anchor:
             found[page_id, f"#{anchor}"] = ordinal
     for page_id, anchor, ordinal in db.execute(
-        "SELECT page_id, anchor, ordinal FROM chunks WHERE version_id = ? AND anchor <> ''", (version_id,)
+        "SELECT page_id, anchor, ordinal FROM chunks WHERE version_id = ? AND anchor <> ''",
+        (version_id,),
     ):
         own, inner = split_anchors(anchor)
         for one in (own, *(name for _, name in inner)):
@@ -439,7 +500,9 @@ def load_with_starts(db: Database, ids: Sequence[int], chunk: Chunk) -> list[Chu
     return sorted(_chunks(db, rows), key=lambda one: (place.get(one.id, len(ids)), -one.ordinal))
 
 
-def _chunks(db: Database, rows: Sequence[tuple[Any, ...]], *, with_text: bool = True) -> list[Chunk]:
+def _chunks(
+    db: Database, rows: Sequence[tuple[Any, ...]], *, with_text: bool = True
+) -> list[Chunk]:
     if not with_text:
         return [_chunk(row, "") for row in rows]
     until: dict[bytes, int] = {}
@@ -474,7 +537,9 @@ def _cut(title: str) -> str:
     return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
-def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+def find_symbols(
+    db: Database, names: Sequence[str], versions: Sequence[int], limit: int
+) -> list[SymbolMatch]:
     """Definitions of these names: exact ones first, then those whose last part (`timeout`) or whole name match
     without regard to case."""
     if not versions:
@@ -492,7 +557,14 @@ def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], li
     folded = {name.casefold() for name in names}
     order = {"link": 0, "api": 0, "option": 1, "heading": 2}
     ranked = sorted(
-        found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
+        found,
+        key=lambda m: (
+            not m.exact,
+            m.name.casefold() not in folded,
+            order[m.kind],
+            len(m.name),
+            m.chunk_id,
+        ),
     )
     return ranked[:limit]
 
@@ -539,16 +611,21 @@ class Pages(Transacted):
         if row is None:
             return {}
         scales, numbers = unpack_vectors(row[2], row[0])
-        by_chunk = dict(zip(map(int, np.frombuffer(row[1], "<i8")), scales[:, None] * numbers, strict=True))
+        by_chunk = dict(
+            zip(map(int, np.frombuffer(row[1], "<i8")), scales[:, None] * numbers, strict=True)
+        )
         sections = db.execute(
-            "SELECT chunks.id, section FROM chunks JOIN pages ON pages.id = page_id WHERE url_id = ?", (task.id,)
+            "SELECT chunks.id, section FROM chunks JOIN pages ON pages.id = page_id WHERE url_id = ?",
+            (task.id,),
         )
         return {section.hex(): by_chunk[id_] for id_, section in sections if id_ in by_chunk}
 
     @write
     def put_vectors(self, db: Database, page_id: int, vectors: Vectors) -> None:
         """Add the vectors of a page, one row per chunk. Does nothing if the page is gone."""
-        rows = db.execute("SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)).fetchall()
+        rows = db.execute(
+            "SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)
+        ).fetchall()
         if rows and len(rows) == len(vectors):
             _put_vectors(db, page_id, rows[0][1], [row[0] for row in rows], vectors, self._embedder)
 
@@ -575,7 +652,9 @@ class Pages(Transacted):
             section = bytes.fromhex(section_id)
         except ValueError:
             return None
-        rows = db.execute(f"{_CHUNK} WHERE section = ? ORDER BY fetched_at DESC LIMIT 1", (section,)).fetchall()
+        rows = db.execute(
+            f"{_CHUNK} WHERE section = ? ORDER BY fetched_at DESC LIMIT 1", (section,)
+        ).fetchall()
         return next(iter(_chunks(db, rows)), None)
 
     @search
@@ -585,7 +664,9 @@ class Pages(Transacted):
             return None
         within = f"version_id IN ({marks(versions)})"
         for _ in range(MOST_ALIASES):
-            of_deepest = f"SELECT id FROM pages WHERE url = ? AND {within} ORDER BY length(path), id"
+            of_deepest = (
+                f"SELECT id FROM pages WHERE url = ? AND {within} ORDER BY length(path), id"
+            )
             row = db.execute(of_deepest, (url, *versions)).fetchone()
             if row is not None:
                 return int(row[0])
@@ -603,7 +684,9 @@ class Pages(Transacted):
         ordinal: int | None = db.execute(query, (page_id, anchor)).fetchone()[0]
         return ordinal
 
-    async def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    async def search_vectors(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """The chunks nearest to a unit vector of shape (1, dimensions), by cosine, best first.
 
         Empty if there are no vectors of those dimensions.
@@ -614,7 +697,9 @@ class Pages(Transacted):
             return await self._near.nearest(vector, versions, limit)
 
     @read
-    def unembedded(self, db: Database, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
+    def unembedded(
+        self, db: Database, version_id: int, limit: int
+    ) -> list[tuple[int, list[Chunk]]]:
         """Pages without vectors of the current embedder: ids, each with its chunks."""
         query = """
             SELECT id FROM pages WHERE version_id = ? AND NOT EXISTS (

@@ -81,7 +81,11 @@ def _make_tables(connection: Connection) -> None:
     tables = TABLES
     try:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+    except (
+        errors.FeatureNotSupported,
+        errors.UndefinedFile,
+        errors.InsufficientPrivilege,
+    ) as error:
         raise StateUnavailable(
             "The documentation index needs the extension `vector` in PostgreSQL. Install pgvector 0.7 or newer "
             "(https://github.com/pgvector/pgvector) and let an administrator run CREATE EXTENSION vector."
@@ -98,7 +102,13 @@ def _texts_again(connection: Connection) -> None:
     index_texts(db)
 
 
-MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (_make_tables, RANKED, DEATHS, _texts_again, LEFT_OUT)
+MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (
+    _make_tables,
+    RANKED,
+    DEATHS,
+    _texts_again,
+    LEFT_OUT,
+)
 """Step n (from 1), a script or a function, takes the tables from version n - 1 to n. Only ever append."""
 
 
@@ -144,7 +154,9 @@ class PostgresDocs(SqlDocs):
         clock: Callable[[], float] = time.time,
     ) -> None:
         pool = PostgresThreads(url, None if near else embedder)
-        super().__init__(pool, near(pool, embedder) if near else pool, embedder, turn=turn, clock=clock)
+        super().__init__(
+            pool, near(pool, embedder) if near else pool, embedder, turn=turn, clock=clock
+        )
 
 
 MOST_CONNECTIONS = 4
@@ -197,11 +209,15 @@ class PostgresThreads(NearIndex):
                 await asyncio.gather(running, return_exceptions=True)
             raise
 
-    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    async def nearest(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `NearIndex`."""
         return await self.search(lambda db: db.search_vectors(vector, versions, limit))
 
-    def _start(self, threads: ThreadPoolExecutor, action: Callable[[PostgresDatabase], T], use: _Use) -> Future[T]:
+    def _start(
+        self, threads: ThreadPoolExecutor, action: Callable[[PostgresDatabase], T], use: _Use
+    ) -> Future[T]:
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
         return threads.submit(self._act, action, use)
@@ -210,7 +226,9 @@ class PostgresThreads(NearIndex):
         """See `Transactions`."""
         if not self._closed:
             self._closed = True
-            await asyncio.gather(*(asyncio.to_thread(one.shutdown) for one in (self._threads, self._searchers)))
+            await asyncio.gather(
+                *(asyncio.to_thread(one.shutdown) for one in (self._threads, self._searchers))
+            )
             if self._pool is not None:
                 await asyncio.to_thread(self._pool.close)
 
@@ -222,13 +240,21 @@ class PostgresThreads(NearIndex):
         try:
             for _ in range(TRIES):
                 try:
-                    with self._opened().connection() as connection, connection.transaction(), use.of(connection):
+                    with (
+                        self._opened().connection() as connection,
+                        connection.transaction(),
+                        use.of(connection),
+                    ):
                         return action(PostgresDatabase(connection, self._embedder))
                 except (errors.DeadlockDetected, errors.SerializationFailure):
                     continue
-            raise StateUnavailable("Others keep the documentation index busy. Try again.", retry_after=5)
+            raise StateUnavailable(
+                "Others keep the documentation index busy. Try again.", retry_after=5
+            )
         except PoolTimeout as error:
-            raise StateUnavailable("The PostgreSQL server of the documentation index cannot be reached.") from error
+            raise StateUnavailable(
+                "The PostgreSQL server of the documentation index cannot be reached."
+            ) from error
         except psycopg.Error as error:  # its message may contain values, such as page text
             raise StateUnavailable(
                 f"PostgreSQL cannot serve the documentation index ({type(error).__name__})."
@@ -326,14 +352,19 @@ class PostgresDatabase(Database):
         """See `Database`."""
         if isinstance(values, Mapping):
             return self._connection.execute(
-                _NAMED.sub(r"%(\1)s", statement), {name: _clean(one) for name, one in values.items()}
+                _NAMED.sub(r"%(\1)s", statement),
+                {name: _clean(one) for name, one in values.items()},
             )
-        return self._connection.execute(statement.replace("?", "%s"), [_clean(one) for one in values])
+        return self._connection.execute(
+            statement.replace("?", "%s"), [_clean(one) for one in values]
+        )
 
     def executemany(self, statement: str, values: Sequence[Sequence[Any]]) -> Rows:
         """See `Database`."""
         cursor = self._connection.cursor()
-        cursor.executemany(statement.replace("?", "%s"), [[_clean(one) for one in row] for row in values])
+        cursor.executemany(
+            statement.replace("?", "%s"), [[_clean(one) for one in row] for row in values]
+        )
         return cursor
 
     def index_text(self, rows: Sequence[IndexRow]) -> None:
@@ -344,7 +375,9 @@ class PostgresDatabase(Database):
             values.append((*weighted, len(" ".join(weighted).split()), id_))
         self._connection.cursor().executemany(_INDEX, values)
 
-    def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    def search_text(
+        self, query: TextQuery, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `Database`. The best by PostgreSQL's rank are ranked again by BM25."""
         wanted = list(filter(None, dict.fromkeys(map(indexed, query.phrases))))
         if not wanted or not versions:
@@ -355,7 +388,9 @@ class PostgresDatabase(Database):
         counted = """
             SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ phraseto_tsquery('simple', %s) LIMIT %s) AS few
         """
-        found = [self._connection.execute(counted, (one, MOST_RARE)).fetchall()[0][0] for one in wanted]
+        found = [
+            self._connection.execute(counted, (one, MOST_RARE)).fetchall()[0][0] for one in wanted
+        ]
         ranks = " + ".join(
             f"ln(1 + {total + 0.5} / {count + 0.5}) * ts_rank({_WEIGHTS}, words, phraseto_tsquery('simple', %s), 1)"
             for count in found
@@ -363,7 +398,9 @@ class PostgresDatabase(Database):
         counts = dict(zip(wanted, found, strict=True))
         lexemes = [word for one in wanted for word in one.split()]
         required = (rarest(counts) or wanted) if query.any else wanted
-        match = (" || " if query.any else " && ").join("phraseto_tsquery('simple', %s)" for _ in required)
+        match = (" || " if query.any else " && ").join(
+            "phraseto_tsquery('simple', %s)" for _ in required
+        )
         rows = self._connection.execute(
             f"""
             SELECT id, page_id, version_id, length, (
@@ -397,7 +434,9 @@ class PostgresDatabase(Database):
         counts = {word: count for word, count in rows if count}
         return {word: counts[found] for word, found in stem.items() if found in counts}
 
-    def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
+    def index_vectors(
+        self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors
+    ) -> None:
         """See `Database`."""
         dimensions = vectors.shape[1]
         if self._embedder is not None:
@@ -419,11 +458,15 @@ class PostgresDatabase(Database):
         """See `Database`."""
         self._connection.execute("DELETE FROM near WHERE page_id = %s", (page_id,))
 
-    def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    def search_vectors(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `SqlDocs.search_vectors`."""
         dimensions = vector.size
         self._connection.execute(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}")
-        self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # until enough match
+        self._connection.execute(
+            "SET LOCAL hnsw.iterative_scan = strict_order"
+        )  # until enough match
         written = f"[{','.join(map(str, vector.reshape(-1).tolist()))}]"
         rows = self._connection.execute(
             f"""
@@ -439,7 +482,10 @@ class PostgresDatabase(Database):
     def _index_near(self, dimensions: int) -> None:
         """Create the index for vectors of these dimensions, once."""
         known = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
-        if dimensions > LARGEST_INDEXED or self._connection.execute(known, (dimensions,)).fetchone():
+        if (
+            dimensions > LARGEST_INDEXED
+            or self._connection.execute(known, (dimensions,)).fetchone()
+        ):
             return
         # Waits for another transaction that does the same.
         note = "INSERT INTO near_indexes VALUES (%s) ON CONFLICT DO NOTHING RETURNING 1"
@@ -455,7 +501,9 @@ class PostgresDatabase(Database):
 
 def _places(held: Mapping[str, tuple[Sequence[int], Sequence[str]]]) -> Places:
     return {
-        lexeme: [(place, COLUMN_WEIGHTS[weight]) for place, weight in zip(places, weights, strict=True)]
+        lexeme: [
+            (place, COLUMN_WEIGHTS[weight]) for place, weight in zip(places, weights, strict=True)
+        ]
         for lexeme, (places, weights) in held.items()
     }
 

@@ -11,7 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from websearch_gateway.base import Step, created, in_cache_thread, is_damaged, is_locked, migrate, opened
+from websearch_gateway.base import (
+    Step,
+    created,
+    in_cache_thread,
+    is_damaged,
+    is_locked,
+    migrate,
+    opened,
+)
 from websearch_gateway.docs.models import ScoredChunk, TextQuery
 from websearch_gateway.docs.store import pages
 from websearch_gateway.docs.store.database import (
@@ -95,7 +103,9 @@ class SqliteDocs(SqlDocs):
         clock: Callable[[], float] = time.time,
     ) -> None:
         file = SqliteThreads(path.expanduser().absolute())
-        super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock)
+        super().__init__(
+            file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock
+        )
 
 
 PATIENCE_SECONDS = 10.0
@@ -149,7 +159,9 @@ class SqliteThreads:
 
     async def close(self) -> None:
         """See `Transactions`."""
-        await asyncio.gather(*(one.close() for one in (self._reader, self._writer, *self._searchers)))
+        await asyncio.gather(
+            *(one.close() for one in (self._reader, self._writer, *self._searchers))
+        )
 
     async def _created(self) -> None:
         if not self._is_ready:
@@ -165,8 +177,14 @@ class SqliteThreads:
         if isinstance(error, sqlite3.Error) and is_damaged(error):
             return self._damaged()
         if isinstance(error, sqlite3.Error) and is_locked(error):
-            return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
-        name = getattr(error, "sqlite_errorname", None) or getattr(error, "strerror", None) or type(error).__name__
+            return StateUnavailable(
+                "Another process keeps the documentation index locked. Try again.", retry_after=5
+            )
+        name = (
+            getattr(error, "sqlite_errorname", None)
+            or getattr(error, "strerror", None)
+            or type(error).__name__
+        )
         return StateUnavailable(
             f"The documentation index {self.path} cannot be used ({name}). Its disk may be full or read-only; DATA_DIR "
             "or DOCS_URL may name another folder."
@@ -203,7 +221,9 @@ class _Connection:
         stoppable: whether a cancelled call stops its action. If not, the action runs to its end.
     """
 
-    def __init__(self, file: SqliteThreads, name: str, begin: str, *, stoppable: bool = False) -> None:
+    def __init__(
+        self, file: SqliteThreads, name: str, begin: str, *, stoppable: bool = False
+    ) -> None:
         self._file = file
         self._begin = begin
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -237,7 +257,9 @@ class _Connection:
             if self._connection is None:
                 self._connection = self._file.open(writes=self._begin == "BEGIN IMMEDIATE")
                 if self._stoppable:  # the handler stops the running statement when it returns true
-                    self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
+                    self._connection.set_progress_handler(
+                        lambda: self._stopped, STEPS_BETWEEN_LOOKS
+                    )
             with self._connection:  # commits, or rolls back
                 self._connection.execute(self._begin)
                 return action(SqliteDatabase(self._connection, self._kept_counts(self._connection)))
@@ -247,7 +269,11 @@ class _Connection:
     def _kept_counts(self, connection: sqlite3.Connection) -> dict[str, int]:
         """See `SqliteDatabase`: none after a change of the file by another connection, or on one that changes it."""
         ((data_version,),) = connection.execute("PRAGMA data_version")
-        if not self._stoppable or data_version != self._data_version or len(self._counts) > MOST_KEPT:
+        if (
+            not self._stoppable
+            or data_version != self._data_version
+            or len(self._counts) > MOST_KEPT
+        ):
             self._data_version, self._counts = data_version, {}
         return self._counts
 
@@ -273,7 +299,9 @@ FEW_WORDS, LEAST_ALIKE, ALIKE_LETTERS = 50, 8, 3
 """More words than a query has are spellings of one. So many that begin with the same letters are looked up together,
 ten times faster than one by one."""
 _COLUMNS = ", ".join(COLUMNS)
-_UNINDEX = f"INSERT INTO chunks_fts (chunks_fts, rowid, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
+_UNINDEX = (
+    f"INSERT INTO chunks_fts (chunks_fts, rowid, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
+)
 _INDEX = f"INSERT INTO chunks_fts (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _RANK = f"bm25(chunks_fts, {', '.join(map(str, WEIGHTS))})"
 
@@ -285,7 +313,9 @@ class SqliteDatabase(Database):
         counts: in how many chunks each phrase is, as far as earlier transactions have counted; it is added to.
     """
 
-    def __init__(self, connection: sqlite3.Connection, counts: dict[str, int] | None = None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, counts: dict[str, int] | None = None
+    ) -> None:
         self.connection = connection
         self._counts = {} if counts is None else counts
 
@@ -317,11 +347,16 @@ class SqliteDatabase(Database):
         for group in groups.values():
             if len(group) >= LEAST_ALIKE:
                 docs = self._docs([stems[word] for word in group])
-                counts |= {word: min(docs[stems[word]], most) for word in group if stems[word] in docs}
+                counts |= {
+                    word: min(docs[stems[word]], most) for word in group if stems[word] in docs
+                }
                 for word in group:
                     del rest[word]
         found = "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT 1"
-        if len(rest) > FEW_WORDS and not self.execute(found, (" OR ".join(map('"{}"'.format, rest)),)).fetchone():
+        if (
+            len(rest) > FEW_WORDS
+            and not self.execute(found, (" OR ".join(map('"{}"'.format, rest)),)).fetchone()
+        ):
             return counts
         single = ((word, min(self._count(f'"{word}"'), most)) for word in rest)
         return counts | {word: count for word, count in single if count}
@@ -331,17 +366,25 @@ class SqliteDatabase(Database):
         phrase = phrase.lower()
         if phrase not in self._counts:
             most = max(MOST_MATCHED, int(COMMON * pages.most_chunks(self))) + 1
-            found = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+            found = (
+                "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+            )
             self._counts[phrase] = self.execute(found, (phrase, most)).fetchone()[0]
         return self._counts[phrase]
 
     def _docs(self, stems: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each of some stems that begin alike, by one look through that part of the index."""
-        self.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, chunks_fts, row)")
-        rows = self.execute("SELECT term, doc FROM temp.terms WHERE term BETWEEN ? AND ?", (min(stems), max(stems)))
+        self.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, chunks_fts, row)"
+        )
+        rows = self.execute(
+            "SELECT term, doc FROM temp.terms WHERE term BETWEEN ? AND ?", (min(stems), max(stems))
+        )
         return dict(rows)
 
-    def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    def search_text(
+        self, query: TextQuery, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `Database`."""
         phrases = match_phrases(query)
         if not phrases or not versions:
@@ -359,7 +402,9 @@ class SqliteDatabase(Database):
                 return []
             rare = {phrase: counts[phrase] for phrase in rarest(counts)}
             common = pages.most_chunks(self) * COMMON
-            also = [phrase for phrase, count in counts.items() if phrase not in rare and count <= common]
+            also = [
+                phrase for phrase, count in counts.items() if phrase not in rare and count <= common
+            ]
             expression = any_rare = " OR ".join(rare)
             if also:
                 expression = f"({any_rare}) AND ({any_rare} OR {' OR '.join(also)})"
@@ -376,15 +421,22 @@ class SqliteDatabase(Database):
         )
         return [ScoredChunk(*row) for row in rows]
 
-    def _best(self, counts: Mapping[str, int], where: str, values: Sequence[Any], enough: int) -> list[int]:
+    def _best(
+        self, counts: Mapping[str, int], where: str, values: Sequence[Any], enough: int
+    ) -> list[int]:
         """The chunks with most of some phrases, of which the rarer count more; none if they are not `enough`, since
         many have equally many."""
         import numpy as np
 
-        if sum(counts.values()) <= MOST_RANKED or sum(counts.values()) - max(counts.values()) < enough:
+        if (
+            sum(counts.values()) <= MOST_RANKED
+            or sum(counts.values()) - max(counts.values()) < enough
+        ):
             return []
         found = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
-        found_ids = (json.loads(self.execute(found, (phrase, *values)).fetchone()[0]) for phrase in counts)
+        found_ids = (
+            json.loads(self.execute(found, (phrase, *values)).fetchone()[0]) for phrase in counts
+        )
         ids = [np.array(some, np.int64) for some in found_ids]
         chunks, places = np.unique(np.concatenate(ids), return_inverse=True)
         weights = np.log(1 + pages.most_chunks(self) / np.array(list(counts.values())))
@@ -405,7 +457,9 @@ class MemoryVectors(NearIndex):
         self._loaded = 0
         self._data_version = -1
 
-    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    async def nearest(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         """See `NearIndex`. Another thread scans, so that the thread of the file is free for the search for words."""
         rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
         return await in_cache_thread(rows.nearest, vector, versions, limit)
@@ -413,7 +467,11 @@ class MemoryVectors(NearIndex):
     def _followed(self, db: Database, dimensions: int) -> VectorTable:
         """The up-to-date table in memory; rebuilt after many pages were removed."""
         ((data_version,),) = db.execute("PRAGMA data_version")
-        table = self._table if self._table is not None and self._table.dimensions == dimensions else None
+        table = (
+            self._table
+            if self._table is not None and self._table.dimensions == dimensions
+            else None
+        )
         if table is not None and self._data_version == data_version:
             return table
         counted = "SELECT count(*) FROM vectors WHERE embedder = ? AND dimensions = ?"
@@ -424,7 +482,9 @@ class MemoryVectors(NearIndex):
         for row in pages.vectors_after(db, self._embedder, dimensions, self._loaded):
             self._loaded = row.id
             table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
-        self._data_version = data_version  # last, so that the next search completes a read that failed
+        self._data_version = (
+            data_version  # last, so that the next search completes a read that failed
+        )
         return table
 
 
@@ -485,14 +545,22 @@ class VectorTable:
         rows, capacity = self._rows + len(scales), len(self._scales)
         if rows > capacity:
             more = max(rows, capacity + capacity // 2, LEAST_ROWS) - capacity
-            self._numbers = np.concatenate([self._numbers, np.empty((more, self.dimensions), np.int8)])
+            self._numbers = np.concatenate(
+                [self._numbers, np.empty((more, self.dimensions), np.int8)]
+            )
             self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
             self._owners = np.concatenate([self._owners, np.empty((3, more), np.int64)], axis=1)
         place = slice(self._rows, self._rows + len(scales))
         self._numbers[place], self._scales[place] = numbers, scales
-        self._owners[0, place], self._owners[1, place], self._owners[2, place] = chunk_ids, page_id, version_id
+        self._owners[0, place], self._owners[1, place], self._owners[2, place] = (
+            chunk_ids,
+            page_id,
+            version_id,
+        )
         self._rows += len(scales)
 
     def snapshot(self) -> Snapshot:
         """The rows as they are now, without a copy; another thread may read them while the table changes."""
-        return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[:, : self._rows])
+        return Snapshot(
+            self._numbers[: self._rows], self._scales[: self._rows], self._owners[:, : self._rows]
+        )

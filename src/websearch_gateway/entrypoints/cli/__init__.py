@@ -21,7 +21,9 @@ def main() -> None:
     """Entry point of the `websearch-gateway` command."""
     forget_unusable_width()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without a character shows `?`, not a traceback
+        sys.stdout.reconfigure(
+            errors="replace"
+        )  # a terminal without a character shows `?`, not a traceback
     try:
         # How most clients start the server: without an option to parse it needs no typer.
         if sys.argv[1:] == ["serve"]:
@@ -37,25 +39,37 @@ def main() -> None:
 T = TypeVar("T")
 
 
-def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False, **flags: Any) -> None:
+def serve_over_stdio(
+    config: Path | None, context: str, *, as_json: bool = False, **flags: Any
+) -> None:
     """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
     others."""
     collect_rarely()
-    settings = _logging(config, as_json=as_json, **flags)  # first: a wrong one is told without loading the SDK
+    settings = _logging(
+        config, as_json=as_json, **flags
+    )  # first: a wrong one is told without loading the SDK
     from websearch_gateway.entrypoints.mcp.stdio import serve_stdio
 
     exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
 
 
 def serve_over_http(
-    config: Path | None, host: str, port: int, *, as_json: bool, insecure: bool = False, **flags: Any
+    config: Path | None,
+    host: str,
+    port: int,
+    *,
+    as_json: bool,
+    insecure: bool = False,
+    **flags: Any,
 ) -> None:
     """Serve over HTTP until a signal comes; `flags` are settings that override all others."""
     collect_rarely()
     settings = _logging(config, as_json=as_json, **flags)
     from websearch_gateway.entrypoints.http.server import serve_http
 
-    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
+    exit_on_error(
+        lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json
+    )
 
 
 def settings_of(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:

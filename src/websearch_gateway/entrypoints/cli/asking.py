@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=WireModel)
 
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print startup errors as JSON.")]
 
@@ -82,7 +84,10 @@ def asking(
     name. `others` are defaults in place of the request's, and values of fields that callers may not set.
     """
     arguments = tuple(arguments_in(request))
-    kinds = {field.name: kind_of(kind, is_optional=field.default is not MISSING) for field, kind, _ in arguments}
+    kinds = {
+        field.name: kind_of(kind, is_optional=field.default is not MISSING)
+        for field, kind, _ in arguments
+    }
 
     def command(*, as_json: bool, config: Path | None, **given: Any) -> None:
         from websearch_gateway.entrypoints.cli import render
@@ -103,7 +108,10 @@ def asking(
 
 _COMMON = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-    for name, default, annotation in (("as_json", False, JsonOption), ("config", None, ConfigOption))
+    for name, default, annotation in (
+        ("as_json", False, JsonOption),
+        ("config", None, ConfigOption),
+    )
 ]
 
 
@@ -114,21 +122,35 @@ def _parameter(
     repeats = get_origin(kind) is tuple
     taken = list[str] if repeats else kind
     told: Any = typer.Argument(help=about.about)
-    default = others.get(field.name, inspect.Parameter.empty if field.default is MISSING else field.default)
+    default = others.get(
+        field.name, inspect.Parameter.empty if field.default is MISSING else field.default
+    )
     if field.default is not MISSING:
         choices = next((get_args(one) for one in get_args(kind) if get_origin(one) is Literal), ())
         taken = list[str] | None if repeats else str | None if choices else kind
         default = None if repeats else default
         name = field.name.removesuffix("s" if repeats else "").replace("_", "-")
-        flags = flags or (f"--{name}/--no-{name}" if bool in (kind, *get_args(kind)) else f"--{name}",)
-        told = typer.Option(*flags, help=_help(about, repeats=repeats), metavar="|".join(choices) or None)
+        flags = flags or (
+            f"--{name}/--no-{name}" if bool in (kind, *get_args(kind)) else f"--{name}",
+        )
+        told = typer.Option(
+            *flags, help=_help(about, repeats=repeats), metavar="|".join(choices) or None
+        )
     keyword_only = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(field.name, keyword_only, default=default, annotation=Annotated[taken, told])
+    return inspect.Parameter(
+        field.name, keyword_only, default=default, annotation=Annotated[taken, told]
+    )
 
 
 def _help(about: Argument, *, repeats: bool) -> str:
     when, _, rest = about.about.rpartition(": ")
-    text = rest.capitalize() if when == "true" else f"If not, {rest}" if when == "false" else about.about
+    text = (
+        rest.capitalize()
+        if when == "true"
+        else f"If not, {rest}"
+        if when == "false"
+        else about.about
+    )
     least, most = about.keywords.get("minimum"), about.keywords.get("maximum")
     limits = " (repeatable)" if repeats else f" ({least}-{most})" if most is not None else ""
     return f"{text.removesuffix('.')}{limits}."
@@ -189,7 +211,8 @@ def text_given(value: str | None) -> str | None:
 def check(
     claims: Annotated[list[str], typer.Argument(metavar="CLAIM...", help="Up to 20 sentences.")],
     url: Annotated[
-        list[str] | None, typer.Option(help="Check against this page (repeatable), without a search.")
+        list[str] | None,
+        typer.Option(help="Check against this page (repeatable), without a search."),
     ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -198,18 +221,31 @@ def check(
     from websearch_gateway.entrypoints.cli.render import show_claims
 
     asked = [Claim(claim, texts_given(url)) for claim in claims]
-    ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
+    ask(
+        lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell),
+        show_claims,
+        as_json,
+        config,
+    )
 
 
 MOST_URLS = 10
 
 
 def read(
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help=f"Up to {MOST_URLS} http(s) URLs.")],
-    query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this (repeatable).")] = None,
-    max_results: Annotated[int, typer.Option("--max-results", "-n", help="The most passages per query (1-50).")] = 8,
+    urls: Annotated[
+        list[str], typer.Argument(metavar="URL...", help=f"Up to {MOST_URLS} http(s) URLs.")
+    ],
+    query: Annotated[
+        list[str] | None, typer.Option(help="Show the passages that answer this (repeatable).")
+    ] = None,
+    max_results: Annotated[
+        int, typer.Option("--max-results", "-n", help="The most passages per query (1-50).")
+    ] = 8,
     offset: Annotated[int, typer.Option(help="The character to begin at, without --query.")] = 0,
-    max_chars: Annotated[int, typer.Option(help="The most characters, without --query (1-100000).")] = 100_000,
+    max_chars: Annotated[
+        int, typer.Option(help="The most characters, without --query (1-100000).")
+    ] = 100_000,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the site again instead of using the stored page.")
     ] = False,
@@ -225,7 +261,9 @@ def read(
             raise typer.BadParameter("--query, --offset and --refresh work with one URL only.")
         if len(urls) > MOST_URLS:
             raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
-        pages = ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
+        pages = ask(
+            lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config
+        )
         if all(page.error is not None for page in pages.pages):
             raise typer.Exit(1)
     elif queries:
@@ -243,7 +281,10 @@ async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progres
 
 
 def ask(
-    call: Callable[[Gateway, Progress], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
+    call: Callable[[Gateway, Progress], Awaitable[R]],
+    show: Callable[[R], None],
+    as_json: bool,
+    config: Path | None,
 ) -> R:
     """Open a gateway for one call, and show the stages of the call while it runs."""
 

@@ -13,7 +13,12 @@ import typer
 from pydantic import SecretStr
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, serve_over_stdio, settings_of
+from websearch_gateway.entrypoints.cli import (
+    exit_on_error,
+    serve_over_http,
+    serve_over_stdio,
+    settings_of,
+)
 from websearch_gateway.entrypoints.cli.asking import (
     ConfigOption,
     FailureJsonOption,
@@ -43,7 +48,9 @@ cli = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-cache = typer.Typer(help="The cache and everything else that processes share.", no_args_is_help=True)
+cache = typer.Typer(
+    help="The cache and everything else that processes share.", no_args_is_help=True
+)
 
 cli.command("search")(search)
 cli.command("check")(check)
@@ -57,7 +64,9 @@ cli.add_typer(token, name="token")
 
 
 @cli.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     if version:
         typer.echo(__version__)
         raise typer.Exit
@@ -102,10 +111,16 @@ def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 
 @cli.command()
 def serve(
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, for many clients.")] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP, for many clients.")
+    ] = False,
     host: Annotated[str, typer.Option(help="Address to bind, with --http.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to bind, with --http; 0 picks a free one.")] = 8080,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Serve other machines without tokens.")] = False,
+    port: Annotated[
+        int, typer.Option(help="Port to bind, with --http; 0 picks a free one.")
+    ] = 8080,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Serve other machines without tokens.")
+    ] = False,
     as_json: FailureJsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -119,9 +134,12 @@ def serve(
 @cli.command("start-mcp-server")
 def start_mcp_server(
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- --SETTING VALUE]...", help="Settings for this server alone.")
+        list[str] | None,
+        typer.Argument(metavar="[-- --SETTING VALUE]...", help="Settings for this server alone."),
     ] = None,
-    context: Annotated[str, typer.Option(help="The client that starts the server; shown in the log.")] = "agent",
+    context: Annotated[
+        str, typer.Option(help="The client that starts the server; shown in the log.")
+    ] = "agent",
     as_json: FailureJsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -143,11 +161,13 @@ def demo(as_json: JsonOption = False) -> None:
 @cli.command()
 def sandbox(
     command: Annotated[
-        list[str] | None, typer.Argument(help="A command to run with the sandbox's settings, after `--`.")
+        list[str] | None,
+        typer.Argument(help="A command to run with the sandbox's settings, after `--`."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="Port to bind; 0 picks a free one. Default: 8089, or 0 with a command.")
+        int | None,
+        typer.Option(help="Port to bind; 0 picks a free one. Default: 8089, or 0 with a command."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -156,10 +176,14 @@ def sandbox(
     from websearch_gateway.entrypoints.cli.demo import run_in_sandbox, run_sandbox
 
     if command:
-        ended = exit_on_error(lambda: asyncio.run(run_in_sandbox(command, host, port or 0)), as_json=as_json)
+        ended = exit_on_error(
+            lambda: asyncio.run(run_in_sandbox(command, host, port or 0)), as_json=as_json
+        )
         raise typer.Exit(ended)
     own_port = 8089 if port is None else port
-    exit_on_error(lambda: asyncio.run(run_sandbox(host, own_port, as_json=as_json)), as_json=as_json)
+    exit_on_error(
+        lambda: asyncio.run(run_sandbox(host, own_port, as_json=as_json)), as_json=as_json
+    )
 
 
 def forwarded_settings(arguments: Sequence[str]) -> dict[str, str]:
@@ -195,9 +219,13 @@ def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 
 @cache.command("clear")
 def clear(
-    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only entries older than this.")] = None,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="HOURS", help="Only entries older than this.")
+    ] = None,
     query: Annotated[str | None, typer.Option(help="Only answers to this question.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear everything without asking.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Clear everything without asking.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -207,15 +235,25 @@ def clear(
     if older_than is None and query is None and not (yes or as_json):
         typer.confirm("Remove everything from the cache?", abort=True)
 
-    ask(lambda gateway, _: gateway.cache.clear(older_than_hours=older_than, query=query), show_cleared, as_json, config)
+    ask(
+        lambda gateway, _: gateway.cache.clear(older_than_hours=older_than, query=query),
+        show_cleared,
+        as_json,
+        config,
+    )
 
 
 @cache.command("migrate")
 def migrate(
     target: Annotated[
-        str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, since it may contain a password.")
+        str,
+        typer.Argument(
+            help="A STATE_URL; `-` reads it from stdin, since it may contain a password."
+        ),
     ],
-    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
+    counters: Annotated[
+        bool, typer.Option(help="Copy the counts of limits and costs too.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -223,4 +261,9 @@ def migrate(
     from websearch_gateway.entrypoints.cli.render import show_migration
 
     target = sys.stdin.readline() if target == "-" else target
-    ask(lambda gateway, _: gateway.migration.migrate(target, counters=counters), show_migration, as_json, config)
+    ask(
+        lambda gateway, _: gateway.migration.migrate(target, counters=counters),
+        show_migration,
+        as_json,
+        config,
+    )

@@ -52,7 +52,9 @@ async def run_demo(*, as_json: bool) -> None:
         _print_json(scene) if as_json else _print(scene)
     if not as_json:
         name = PROGRAM if shutil.which(PROGRAM) else sys.argv[0]
-        typer.echo(f"\nAsk it yourself, at http://127.0.0.1:8080/play:\n  {name} sandbox -- {PROGRAM} serve --http")
+        typer.echo(
+            f"\nAsk it yourself, at http://127.0.0.1:8080/play:\n  {name} sandbox -- {PROGRAM} serve --http"
+        )
 
 
 async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
@@ -62,8 +64,12 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
             typer.echo(json.dumps(environment(url), indent=2))
         else:
             typer.echo(f"# The sandbox serves at {url} until you press Ctrl-C.")
-            typer.echo(f"# A gateway uses it with these settings, or as {PROGRAM} sandbox -- COMMAND:")
-            typer.echo("\n".join(f"export {name}={value}" for name, value in environment(url).items()))
+            typer.echo(
+                f"# A gateway uses it with these settings, or as {PROGRAM} sandbox -- COMMAND:"
+            )
+            typer.echo(
+                "\n".join(f"export {name}={value}" for name, value in environment(url).items())
+            )
             typer.echo("# Other answer engines: each answers when the one before it fails.")
             for name, value in (pair for one in engines(url).values() for pair in one.items()):
                 typer.echo(f"# export {name}={value}")
@@ -82,7 +88,9 @@ async def run_in_sandbox(command: Sequence[str], host: str, port: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with _sandbox_at(host, port) as url:
             # The program of this installation need not be on the path.
-            program = shutil.which(command[0]) or shutil.which(command[0], path=str(Path(sys.executable).parent))
+            program = shutil.which(command[0]) or shutil.which(
+                command[0], path=str(Path(sys.executable).parent)
+            )
             if program is None:
                 typer.echo(f"There is no command {shown(command[0])}.", err=True)
                 return 127
@@ -102,7 +110,12 @@ def _settings_in(folder: Path, url: str) -> dict[str, str]:
     inherited = {name: value for name, value in every.items() if not _is_of_upstreams(name.lower())}
     file = folder / "config.toml"
     file.touch()
-    return {"DATA_DIR": str(folder), **inherited, **environment(url), "WEBSEARCH_GATEWAY_CONFIG": str(file)}
+    return {
+        "DATA_DIR": str(folder),
+        **inherited,
+        **environment(url),
+        "WEBSEARCH_GATEWAY_CONFIG": str(file),
+    }
 
 
 def _is_of_upstreams(name: str) -> bool:
@@ -110,7 +123,9 @@ def _is_of_upstreams(name: str) -> bool:
     if name not in Settings.model_fields or name.startswith("auth_") or name == "public_url":
         return False
     others = ("answer_engines", "search_providers", "github_token")
-    is_named = name.startswith(("state_", "docs_", "embedding_", "reranker_", "llm_")) or name in others
+    is_named = (
+        name.startswith(("state_", "docs_", "embedding_", "reranker_", "llm_")) or name in others
+    )
     return is_named or name.endswith(("_url", "_api_key"))
 
 
@@ -155,14 +170,24 @@ async def _scenes() -> AsyncIterator[Scene]:
             async with open_gateway(settings) as gateway:
                 yield await _scene(gateway, "A question, answered by OpenAI with web search", FIRST)
                 sandbox.fault("openai", "status", status=503)
-                yield await _scene(gateway, "OpenAI is down: raw search, pages read, sentences quoted", SECOND)
-                yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
-                yield await _scene(gateway, "An agent learns which specialist server to ask", REFUSED)
+                yield await _scene(
+                    gateway, "OpenAI is down: raw search, pages read, sentences quoted", SECOND
+                )
+                yield await _scene(
+                    gateway, "The first question again: from the cache, at no cost", FIRST
+                )
+                yield await _scene(
+                    gateway, "An agent learns which specialist server to ask", REFUSED
+                )
                 yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
             model = {name.lower(): value for name, value in engines(sandbox.url)["llm"].items()}
-            own = settings.model_copy(update={**model, "answer_engines": ("llm",), "state_url": "memory://"})
+            own = settings.model_copy(
+                update={**model, "answer_engines": ("llm",), "state_url": "memory://"}
+            )
             async with open_gateway(own) as gateway:
-                yield await _scene(gateway, "Your own model writes, and each sentence is checked", FIRST)
+                yield await _scene(
+                    gateway, "Your own model writes, and each sentence is checked", FIRST
+                )
 
 
 async def _scene(gateway: Gateway, caption: str, question: str) -> Scene:
@@ -190,7 +215,11 @@ def _print(scene: Scene) -> None:
     console.print()
     console.print(Text(scene.caption, style="bold"))
     command = "docs search" if isinstance(scene.outcome, DocsSearchResponse) else "search"
-    asked = "an agent calls search_web with" if isinstance(scene.outcome, ErrorInfo) else f"websearch-gateway {command}"
+    asked = (
+        "an agent calls search_web with"
+        if isinstance(scene.outcome, ErrorInfo)
+        else f"websearch-gateway {command}"
+    )
     console.print(Text(f"  {asked} {scene.question!r}", style="dim"))
     if isinstance(scene.outcome, ErrorInfo):
         show_error(scene.outcome, console)

@@ -20,9 +20,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, settings_of
-from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run, text_given
+from websearch_gateway.entrypoints.cli.asking import (
+    ConfigOption,
+    FailureJsonOption,
+    JsonOption,
+    run,
+    text_given,
+)
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSites, DocsStatus, WireModel
+from websearch_gateway.results import (
+    DocsProject,
+    DocsReadResponse,
+    DocsSites,
+    DocsStatus,
+    WireModel,
+)
 from websearch_gateway.settings.loading import Settings, config_path, forget_unusable_width
 
 if TYPE_CHECKING:
@@ -37,7 +49,9 @@ _AGE = re.compile(r"(\d{1,5})([mhd])")
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
-def _within(call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, config: Path | None) -> R:
+def _within(
+    call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, config: Path | None
+) -> R:
     """Run one call of a gateway that is opened for it, and print the result with the function `show` of `render`."""
 
     async def act(settings: Settings) -> R:
@@ -54,7 +68,9 @@ def _within(call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, c
     return run(act, printed, as_json=as_json, config=config)
 
 
-async def _statuses(gateway: Gateway, sites: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+async def _statuses(
+    gateway: Gateway, sites: Sequence[SiteVersion], message: str = ""
+) -> DocsStatus:
     from websearch_gateway.docs import statuses
 
     return await statuses(gateway.docs, sites, message)
@@ -76,7 +92,9 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
 
 
 def status(
-    site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]", help="Default: every site.")] = None,
+    site: Annotated[
+        str | None, typer.Argument(metavar="[NAME|URL]", help="Default: every site.")
+    ] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -94,7 +112,9 @@ def search(
     site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     limit: Annotated[int, typer.Option(help="Sections at most (1-50).")] = 10,
-    max_tokens: Annotated[int, typer.Option(help="The most tokens of all sections together.")] = 1_600,
+    max_tokens: Annotated[
+        int, typer.Option(help="The most tokens of all sections together.")
+    ] = 1_600,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -109,11 +129,15 @@ def search(
 
 
 def read(
-    place: Annotated[str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")],
+    place: Annotated[
+        str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")
+    ],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
     max_tokens: Annotated[int, typer.Option(help="The most tokens.")] = 4_000,
-    outline: Annotated[bool, typer.Option("--outline", help="List the sections of the page.")] = False,
+    outline: Annotated[
+        bool, typer.Option("--outline", help="List the sections of the page.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -122,46 +146,72 @@ def read(
     async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs import read_docs
 
-        options: dict[str, Any] = {"url" if "://" in place else "section_id": place, "label": text_given(version)}
-        return await read_docs(gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options)
+        options: dict[str, Any] = {
+            "url" if "://" in place else "section_id": place,
+            "label": text_given(version),
+        }
+        return await read_docs(
+            gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options
+        )
 
     _within(look, "show_section", as_json, config)
 
 
-BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
+BackgroundOption = Annotated[
+    bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")
+]
 
 
 SourceArgument = Annotated[
     str | None, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, a zip or tar.")
 ]
 DelayOption = Annotated[
-    float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
+    float | None,
+    typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25."),
 ]
 BrowserOption = Annotated[
-    Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
+    Literal["never", "auto", "always"] | None,
+    typer.Option(help="Run the pages' scripts. Default: auto."),
 ]
 ProjectOption = Annotated[
-    str | None, typer.Option(help="A project's folder: add what it depends on, or SOURCE at the version that it uses.")
+    str | None,
+    typer.Option(
+        help="A project's folder: add what it depends on, or SOURCE at the version that it uses."
+    ),
 ]
 _ADD = ("websearch-gateway", "docs", "add")
 
 
 def add(
     source: SourceArgument = None,
-    name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
-    label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="The name of the site. Default: its host.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")
+    ] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")] = None,
-    max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")
+    ] = None,
+    max_pages: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")
+    ] = None,
     delay: DelayOption = None,
     browser: BrowserOption = None,
-    header: Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")
+    ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="The web address of the folder or archive, for citations.")
     ] = None,
     project: ProjectOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Index what --project lists, without asking.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Index what --project lists, without asking.")
+    ] = False,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -169,14 +219,26 @@ def add(
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        options: dict[str, Any] = {"max_pages": max_pages, "delay": delay, "browser": browser, "base_url": base_url}
-        options |= {"include": tuple(include or ()) or None, "exclude": tuple(exclude or ()) or None}
+        options: dict[str, Any] = {
+            "max_pages": max_pages,
+            "delay": delay,
+            "browser": browser,
+            "base_url": base_url,
+        }
+        options |= {
+            "include": tuple(include or ()) or None,
+            "exclude": tuple(exclude or ()) or None,
+        }
         options["headers"] = tuple(_header(line) for line in header or ()) or None
         options = {name: value for name, value in options.items() if value is not None}
-        crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
+        crawled = partial(
+            _crawled, background=background, config=config, as_json=as_json, discards=True
+        )
         if source is None:
             options |= {"version": version} if version else {}
-            return await _add_project(gateway, project or ".", options, crawled, yes=yes, as_json=as_json)
+            return await _add_project(
+                gateway, project or ".", options, crawled, yes=yes, as_json=as_json
+            )
         place = await _at_its_version(gateway, source, project)
         site, note = await gateway.add_docs(place, name, version or label, **options)
         status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
@@ -191,7 +253,9 @@ def update(
     site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every site.")] = False,
-    stale: Annotated[str | None, typer.Option(help="Sites that were indexed longer ago, such as 7d or 12h.")] = None,
+    stale: Annotated[
+        str | None, typer.Option(help="Sites that were indexed longer ago, such as 7d or 12h.")
+    ] = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -205,7 +269,9 @@ def update(
             return DocsStatus(message="No site is due.")
         which = ["--stale", stale] if stale else list(filter(None, (site, label))) or ["--all"]
         again = f"websearch-gateway docs update {shlex.join(which)}"
-        return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
+        return await _crawled(
+            gateway, sites, again, background=background, config=config, as_json=as_json
+        )
 
     if [site is not None, every, stale is not None].count(True) != 1:
         raise typer.BadParameter("name a site, or use --all or --stale", param_hint="NAME")
@@ -231,12 +297,16 @@ def delete(
         if len(found) > 1 and not yes:
             labels = ", ".join(version.label for version in found)
             if as_json or not sys.stdin.isatty():
-                raise SearchValidationError(f"{site} has several versions: {labels}. Name one, or use --yes.")
+                raise SearchValidationError(
+                    f"{site} has several versions: {labels}. Name one, or use --yes."
+                )
             if not typer.confirm(f"Delete the versions {labels} of {site}?"):
                 raise SearchValidationError("Nothing was deleted.")
         for version in found:
             await gateway.docs.store.delete_version(version.id)
-        return await _statuses(gateway, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+        return await _statuses(
+            gateway, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}."
+        )
 
     _within(act, "show_message", as_json, config)
 
@@ -244,7 +314,9 @@ def delete(
 def export(
     site: Annotated[str, typer.Argument(metavar="NAME|URL")],
     file: Annotated[Path, typer.Argument(help="Where to write, such as python.docs.gz.")],
-    label: Annotated[str | None, typer.Option("--version", help="Which version, if there are several.")] = None,
+    label: Annotated[
+        str | None, typer.Option("--version", help="Which version, if there are several.")
+    ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -271,7 +343,9 @@ def import_file(
     async def act(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs import import_site
 
-        return await _statuses(gateway, [await import_site(gateway.docs, gateway.embedder.name, file)])
+        return await _statuses(
+            gateway, [await import_site(gateway.docs, gateway.embedder.name, file)]
+        )
 
     _within(act, "show_status", as_json, config)
 
@@ -338,13 +412,21 @@ def _start_worker(config: Path | None) -> None:
     command = [sys.executable, "-m", "websearch_gateway", "docs", "work"]
     if config is not None:
         command += ["--config", str(config.absolute())]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
     subprocess.Popen(command, start_new_session=True, **quiet)  # type: ignore[call-overload]  # noqa: S603 - ourselves
 
 
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip()) or not re.fullmatch(r"[ -~]*", value.strip()):
+    if (
+        not colon
+        or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip())
+        or not re.fullmatch(r"[ -~]*", value.strip())
+    ):
         raise SearchValidationError("--header must be `Name: value`.")
     return name.strip().lower(), value.strip()
 
@@ -352,7 +434,9 @@ def _header(line: str) -> tuple[str, str]:
 def _failing(status: DocsStatus) -> None:
     """Exit code 1 if a site could not be crawled to its end."""
     failed = [site for site in status.sites if site.status in ("failed", "paused")]
-    if failed and not (isinstance(status, DocsProject) and all("robots.txt" in site.reason for site in failed)):
+    if failed and not (
+        isinstance(status, DocsProject) and all("robots.txt" in site.reason for site in failed)
+    ):
         raise typer.Exit(1)
 
 
@@ -366,10 +450,14 @@ Embedders = Literal["built-in", "ollama"]
 
 
 def configure(
-    embedder: Annotated[Embedders, typer.Option(prompt="Embedder", help="Asked for if it is missing.")] = "built-in",
+    embedder: Annotated[
+        Embedders, typer.Option(prompt="Embedder", help="Asked for if it is missing.")
+    ] = "built-in",
     host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Ollama's port.")] = None,
-    model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")
+    ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -378,7 +466,9 @@ def configure(
     if embedder == "ollama":
         host = (host or typer.prompt("Host of Ollama", default="localhost")).strip()
         if not _HOST.fullmatch(host):
-            raise typer.BadParameter("a name or an address, such as localhost or 192.168.1.7", param_hint="--host")
+            raise typer.BadParameter(
+                "a name or an address, such as localhost or 192.168.1.7", param_hint="--host"
+            )
         port = port or typer.prompt("Port of Ollama", default=DEFAULT_PORT, type=int)
         model = model or typer.prompt("Model", default=DEFAULT_MODEL)
         # The path says that this is Ollama's own API, on any port.
@@ -414,23 +504,33 @@ def _write(path: Path, values: dict[str, str]) -> None:
     """Replace the values in the file, before the first table; only the owner can read the file."""
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        lines = "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())
+        lines = "".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items()
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.part")
-        with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(
+            os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+        ) as file:
             file.write(lines + _OUR_LINE.sub("", before))
         os.replace(part, path)
     except OSError as error:
-        raise SearchNotConfiguredError(f"The settings file {path} cannot be written: {error.strerror}.") from error
+        raise SearchNotConfiguredError(
+            f"The settings file {path} cannot be written: {error.strerror}."
+        ) from error
 
 
-docs = typer.Typer(help="Documentation sites: crawl them, keep them fresh, search them.", no_args_is_help=True)
+docs = typer.Typer(
+    help="Documentation sites: crawl them, keep them fresh, search them.", no_args_is_help=True
+)
 docs.command("add")(add)
 docs.command("list")(list_sites)
 docs.command("status")(status)
 docs.command("update")(update)
 docs.command("delete")(delete)
-docs.command("search", context_settings={"ignore_unknown_options": True})(search)  # `--flag` is a query
+docs.command("search", context_settings={"ignore_unknown_options": True})(
+    search
+)  # `--flag` is a query
 docs.command("read")(read)
 docs.command("export")(export)
 docs.command("import")(import_file)
@@ -474,12 +574,20 @@ async def _at_its_version(gateway: Gateway, source: str, project: str | None) ->
     from websearch_gateway.docs import package_named
 
     if (package := package_named(source)) is None:
-        raise SearchValidationError("--project gives the version of a package: name one, such as pypi:django.")
+        raise SearchValidationError(
+            "--project gives the version of a package: name one, such as pypi:django."
+        )
     return str(await gateway.docs.at_version_of(package, project))
 
 
 async def _add_project(
-    gateway: Gateway, folder: str, options: Mapping[str, Any], crawl: Crawl, *, yes: bool, as_json: bool
+    gateway: Gateway,
+    folder: str,
+    options: Mapping[str, Any],
+    crawl: Crawl,
+    *,
+    yes: bool,
+    as_json: bool,
 ) -> DocsProject:
     """List the direct dependencies of a project, and index their documentation if `yes` or a person says so.
 
@@ -496,7 +604,9 @@ async def _add_project(
     if not wanted:
         return listed.model_copy(update={"message": message or "Nothing is left to index."})
     if not yes and (as_json or not sys.stdin.isatty()):
-        return listed.model_copy(update={"message": f"{len(wanted)} are not indexed. Index them with: --yes"})
+        return listed.model_copy(
+            update={"message": f"{len(wanted)} are not indexed. Index them with: --yes"}
+        )
     if not yes:
         from websearch_gateway.entrypoints.cli.render import show_status
 
@@ -514,7 +624,9 @@ async def _add_project(
             continue
         notes.append(note)
         sites[site.id] = site
-    done = await crawl(gateway, list(sites.values()), f"websearch-gateway docs add --project {folder} --yes")
+    done = await crawl(
+        gateway, list(sites.values()), f"websearch-gateway docs add --project {folder} --yes"
+    )
     message = " ".join(filter(None, [*notes, done.message]))
     dependencies = tuple(await gateway.docs.dependencies(folder))
     return DocsProject(dependencies=dependencies, sites=done.sites, message=message)

@@ -62,11 +62,18 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
     if response.citations:
         body += [Text(), _citations(response.citations)]
     elif response.sources:
-        body += [Text(), *(Text.assemble(one.title, "\n", (one.url, "dim")) for one in response.sources)]
+        body += [
+            Text(),
+            *(Text.assemble(one.title, "\n", (one.url, "dim")) for one in response.sources),
+        ]
     stored = (" · from the cache", "bold green") if response.cache != "miss" else ""
     title = Text.assemble((response.provider, "bold"), stored)
     if console.is_terminal:
-        console.print(Panel(Group(*body), title=title, title_align="left", border_style="cyan", padding=(1, 2)))
+        console.print(
+            Panel(
+                Group(*body), title=title, title_align="left", border_style="cyan", padding=(1, 2)
+            )
+        )
     else:
         _print_plain(response, title.plain, console)
     _warn(response.warnings, console)
@@ -102,12 +109,21 @@ def show_claims(response: CheckedClaims) -> None:
     for checked in response.claims:
         mark, style = MARKS[VERDICTS[checked.verdict]]
         judge = " (a model)" if checked.judge == "model" else ""
-        console.print(Text.assemble((f"{mark} {checked.verdict}{judge}  ", style), (checked.claim, "bold")))
+        console.print(
+            Text.assemble((f"{mark} {checked.verdict}{judge}  ", style), (checked.claim, "bold"))
+        )
         for one in checked.differences:
-            console.print(Text(f"    {one.kind}: the claim has {one.claim}, the page {one.page}", style="yellow"))
+            console.print(
+                Text(
+                    f"    {one.kind}: the claim has {one.claim}, the page {one.page}",
+                    style="yellow",
+                )
+            )
         for quote in checked.quotes:
             console.print(Text(f"    “{quote.text}”"))
-            console.print(Text(f"    {quote.url}", style=f"dim link {quote.quote_url}"), soft_wrap=True)
+            console.print(
+                Text(f"    {quote.url}", style=f"dim link {quote.quote_url}"), soft_wrap=True
+            )
     _warn(response.warnings, console)
     console.print(Text(f"  ${response.cost_usd:.4f}", style="dim"))
 
@@ -117,7 +133,13 @@ def show_error(error: ErrorInfo, console: Console | None = None) -> None:
     console = console or Console()
     wait = f"\nTry again in {error.retry_after_seconds:g} s." if error.retry_after_seconds else ""
     console.print(
-        Panel(Text(error.message + wait), title=error.code, title_align="left", border_style="red", padding=(1, 2))
+        Panel(
+            Text(error.message + wait),
+            title=error.code,
+            title_align="left",
+            border_style="red",
+            padding=(1, 2),
+        )
     )
 
 
@@ -153,7 +175,9 @@ def show_settings(settings: dict[str, Any]) -> None:
     table.add_column("value")
     for name, value in settings.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        table.add_row(name, Text("not set", style="dim") if shown in (None, "", {}) else Text(str(shown)))
+        table.add_row(
+            name, Text("not set", style="dim") if shown in (None, "", {}) else Text(str(shown))
+        )
     Console().print(table)
 
 
@@ -200,13 +224,18 @@ def show_found(response: WebSearchResponse) -> None:
             found.published_date or "",
             f"{len(found.page_content):,} characters",
         ]
-        _show(console, number, found.title, found.link, found.snippet, " · ".join(filter(None, about)))
+        _show(
+            console, number, found.title, found.link, found.snippet, " · ".join(filter(None, about))
+        )
     if not response.results:
         console.print(Text("(no results)", style="dim"))
     _warn(response.warnings, console)
     origin = " · from the cache" if response.cache != "miss" else ""
     console.print(
-        Text(f"  ${response.cost_usd:.4f}{origin} · the text of the pages: --json, or `read URL`", style="dim")
+        Text(
+            f"  ${response.cost_usd:.4f}{origin} · the text of the pages: --json, or `read URL`",
+            style="dim",
+        )
     )
 
 
@@ -219,7 +248,14 @@ def show_raw(response: RawSearchResponse) -> None:
         if error := query.result.get("error"):
             console.print(Text(f"  ! {error['code']}: {error['message']}", style="yellow"))
         for number, item in enumerate(query.result.get("items", []), start=1):
-            _show(console, number, _text(item, "title"), _text(item, "link"), _text(item, "snippet"), "")
+            _show(
+                console,
+                number,
+                _text(item, "title"),
+                _text(item, "link"),
+                _text(item, "snippet"),
+                "",
+            )
     _warn(response.warnings, console)
 
 
@@ -251,7 +287,9 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
             took = (f"{latency:,.0f} ms" if latency is not None else "" for latency in latencies)
             days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}", *took)
         console.print(days, Text(), sep="\n")
-        paid = {name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)}
+        paid = {
+            name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)
+        }
         if paid:
             providers = _table("provider", ">cost", ">paid calls")
             for name, usd in sorted(paid.items(), key=lambda pair: -pair[1]):
@@ -268,9 +306,20 @@ def show_tokens(uses: TokenUses, console: Console | None = None) -> None:
     if not uses.tokens:
         console.print(Text("No token yet: websearch-gateway token create NAME"))
         return
-    table = _table("name", "scopes", "rate limit", ">budget", ">spent today", ">calls today", "last use", "expires")
+    table = _table(
+        "name",
+        "scopes",
+        "rate limit",
+        ">budget",
+        ">spent today",
+        ">calls today",
+        "last use",
+        "expires",
+    )
     for use in uses.tokens:
-        expires = f"expired {_minute(use.expires_at)}" if use.has_expired else _minute(use.expires_at)
+        expires = (
+            f"expired {_minute(use.expires_at)}" if use.has_expired else _minute(use.expires_at)
+        )
         limits = "none" if use.rate_limit == "" else use.rate_limit or ""
         budget = "" if use.daily_budget_usd is None else _usd(use.daily_budget_usd)
         did = (_usd(use.spent_today_usd), f"{use.calls_today:,}", _minute(use.last_used_at))
@@ -283,7 +332,9 @@ def _minute(moment: str | None) -> str:
 
 
 def _paid(stats: ServerStats) -> list[str]:
-    return list(dict.fromkeys(name for day in stats.days for name, usd in day.by_provider.items() if usd))
+    return list(
+        dict.fromkeys(name for day in stats.days for name, usd in day.by_provider.items() if usd)
+    )
 
 
 def show_cache(stats: CacheStats, console: Console | None = None) -> None:
@@ -294,7 +345,9 @@ def show_cache(stats: CacheStats, console: Console | None = None) -> None:
         table.add_row(kind, f"{entries:,}", _size(stats.bytes_by_kind.get(kind, 0)))
     facts = [f"{stats.entries:,} entries, {_size(stats.bytes)}"]
     if stats.oldest_seconds is not None and stats.newest_seconds is not None:
-        facts.append(f"the oldest {_duration(stats.oldest_seconds)}, the newest {_duration(stats.newest_seconds)} old")
+        facts.append(
+            f"the oldest {_duration(stats.oldest_seconds)}, the newest {_duration(stats.newest_seconds)} old"
+        )
     if stats.saved_today_usd is not None:
         facts.append(f"saved {_usd(stats.saved_today_usd)} today")
     console.print(table, Text(), Text(" · ".join(facts)), sep="\n")
@@ -303,8 +356,14 @@ def show_cache(stats: CacheStats, console: Console | None = None) -> None:
 
 def show_cleared(result: CacheClearResult) -> None:
     """One line: the number of removed entries, by kind."""
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.removed_by_kind.items() if count)
-    removed = "There was nothing to remove." if not result.removed else f"Removed {result.removed:,} entries: {kinds}."
+    kinds = ", ".join(
+        f"{count:,} {kind}" for kind, count in result.removed_by_kind.items() if count
+    )
+    removed = (
+        "There was nothing to remove."
+        if not result.removed
+        else f"Removed {result.removed:,} entries: {kinds}."
+    )
     Console().print(Text(removed))
 
 
@@ -455,7 +514,9 @@ def show_sites(result: DocsSites) -> None:
 def _columns(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
-        table.add_column(name, justify="right" if name in ("id", "pages") else "left", overflow="fold")
+        table.add_column(
+            name, justify="right" if name in ("id", "pages") else "left", overflow="fold"
+        )
     return table
 
 
@@ -473,7 +534,9 @@ def show_status(result: DocsStatus) -> None:
     if isinstance(result, DocsProject):
         table = _columns("package", "version", "indexed", "documentation")
         for one in result.dependencies:
-            table.add_row(*map(Text, (one.package, one.version, one.indexed or "no", one.url or one.problem)))
+            table.add_row(
+                *map(Text, (one.package, one.version, one.indexed or "no", one.url or one.problem))
+            )
         console.print(table)
     elif not result.sites:
         message = message or NO_SITE
@@ -493,7 +556,12 @@ def show_hits(result: DocsSearchResponse) -> None:
     for number, hit in enumerate(result.results, 1):
         title = " > ".join(hit.heading_path) or hit.page_title
         console.print(Text(f"{number}. {title}", style="bold"))
-        console.print(Text(f"   {hit.site_name} {hit.site_version}  {hit.url}  [{hit.section_id}]", style="cyan"))
+        console.print(
+            Text(
+                f"   {hit.site_name} {hit.site_version}  {hit.url}  [{hit.section_id}]",
+                style="cyan",
+            )
+        )
         console.print(Text(hit.content), soft_wrap=True)
         console.print()
     for one in result.more:
@@ -503,14 +571,20 @@ def show_hits(result: DocsSearchResponse) -> None:
 def show_section(result: DocsReadResponse) -> None:
     """Where it is, and its text or the outline."""
     console = Console()
-    console.print(Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold"))
+    console.print(
+        Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold")
+    )
     console.print(Text(result.url, style="cyan"))
     for entry in result.outline:
-        console.print(Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}"))
+        console.print(
+            Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}")
+        )
     if result.content:
         console.print(Text(result.content), soft_wrap=True)
     if result.next_section_id:
-        console.print(Text(f"Read on: websearch-gateway docs read {result.next_section_id}", style="dim"))
+        console.print(
+            Text(f"Read on: websearch-gateway docs read {result.next_section_id}", style="dim")
+        )
 
 
 def _show_site(site: DocsSiteStatus, console: Console) -> None:
@@ -547,7 +621,9 @@ async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} pages  {task.fields[speed]}  {task.fields[waiting]}"),
+        TextColumn(
+            "{task.completed:,.0f} of {task.total:,.0f} pages  {task.fields[speed]}  {task.fields[waiting]}"
+        ),
         TimeElapsedColumn(),
     )
     with ProgressBar(*columns, console=console, transient=True) as bar:

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from websearch_gateway.upstream.api_tokens import ApiToken
 
 
-token = typer.Typer(help="Tokens of the people and programs that call this gateway over HTTP.", no_args_is_help=True)
+token = typer.Typer(
+    help="Tokens of the people and programs that call this gateway over HTTP.", no_args_is_help=True
+)
 
-NameArgument = Annotated[str, typer.Argument(help="The user whom it names: for limits, budgets and the ledger.")]
+NameArgument = Annotated[
+    str, typer.Argument(help="The user whom it names: for limits, budgets and the ledger.")
+]
 ScopeOption = Annotated[str, typer.Option(help="The scopes, separated by blanks.")]
 
 _DAY_SECONDS = 86_400
@@ -66,10 +70,17 @@ def create(
     ] = None,
     daily_budget: Annotated[
         float | None,
-        typer.Option(metavar="USD", parser=_usd, help="The most to spend a day. Default: USER_DAILY_BUDGET_USD."),
+        typer.Option(
+            metavar="USD",
+            parser=_usd,
+            help="The most to spend a day. Default: USER_DAILY_BUDGET_USD.",
+        ),
     ] = None,
     expires: Annotated[
-        int | None, typer.Option(metavar="DURATION", parser=_seconds, help="Such as 90d or 12h. Default: never.")
+        int | None,
+        typer.Option(
+            metavar="DURATION", parser=_seconds, help="Such as 90d or 12h. Default: never."
+        ),
     ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -84,7 +95,9 @@ def create(
     async def make(gateway: Gateway) -> NewToken:
         return _shown(*await gateway.api_tokens.create(name, scope.split(), limits, expires))
 
-    ask(lambda gateway, _: make(gateway), lambda made: _show_secret(made, settings), as_json, config)
+    ask(
+        lambda gateway, _: make(gateway), lambda made: _show_secret(made, settings), as_json, config
+    )
 
 
 @token.command("list")
@@ -99,7 +112,10 @@ def list_all(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 def rotate(
     name: NameArgument,
     overlap: Annotated[
-        int, typer.Option(metavar="DURATION", parser=_seconds, help="How long the old one stays valid as well.")
+        int,
+        typer.Option(
+            metavar="DURATION", parser=_seconds, help="How long the old one stays valid as well."
+        ),
     ] = "24h",  # type: ignore[assignment]  # typer parses it
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -110,7 +126,9 @@ def rotate(
     async def make(gateway: Gateway) -> NewToken:
         return _shown(*await gateway.api_tokens.rotate(name, overlap))
 
-    ask(lambda gateway, _: make(gateway), lambda made: _show_secret(made, settings), as_json, config)
+    ask(
+        lambda gateway, _: make(gateway), lambda made: _show_secret(made, settings), as_json, config
+    )
 
 
 @token.command("revoke")
@@ -129,10 +147,14 @@ def revoke(name: NameArgument, as_json: JsonOption = False, config: ConfigOption
 
 @token.command("mint")
 def mint_one(
-    user: Annotated[str, typer.Option(help="The user name for limits, budgets and the ledger.")] = "developer",
+    user: Annotated[
+        str, typer.Option(help="The user name for limits, budgets and the ledger.")
+    ] = "developer",
     scope: ScopeOption = "search read",
     ttl: Annotated[int, typer.Option(help="Seconds until it expires.", min=1)] = 3600,
-    static: Annotated[bool, typer.Option("--static", help="A key and its entry for AUTH_TOKENS.")] = False,
+    static: Annotated[
+        bool, typer.Option("--static", help="A key and its entry for AUTH_TOKENS.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -169,7 +191,9 @@ def _shown(secret: str, made: ApiToken) -> NewToken:
     from websearch_gateway.admin import moment
 
     expires = None if made.expires is None else moment(made.expires)
-    return NewToken(token=secret, name=made.name, scopes=tuple(sorted(made.scopes)), expires_at=expires)
+    return NewToken(
+        token=secret, name=made.name, scopes=tuple(sorted(made.scopes)), expires_at=expires
+    )
 
 
 def _show_secret(made: NewToken, settings: Settings) -> None:

@@ -58,7 +58,13 @@ from websearch_gateway.entrypoints.http.middleware import (
 )
 from websearch_gateway.entrypoints.http.playground import play_routes
 from websearch_gateway.entrypoints.http.replies import NOT_JSON, failure, json_reply, refusal
-from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
+from websearch_gateway.entrypoints.http.status import (
+    LoopLag,
+    healthz,
+    metrics_endpoint,
+    readyz,
+    status_endpoint,
+)
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF, refusal_of_request, repaired
 from websearch_gateway.entrypoints.mcp.schemas import input_schema
@@ -120,7 +126,11 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
 
 
 def _routes(
-    settings: Settings, gateway: LazyGateway, mcp: McpEndpoint, verifier: Verifier | None, lag: LoopLag
+    settings: Settings,
+    gateway: LazyGateway,
+    mcp: McpEndpoint,
+    verifier: Verifier | None,
+    lag: LoopLag,
 ) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         # GET would open a stream without events, DELETE would end a session that does not exist: 405 for both.
@@ -221,10 +231,15 @@ _QUESTION, _TOWER = "How tall is the Eiffel Tower?", "https://en.wikipedia.org/w
 
 REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_web": {"query": _QUESTION, "maxResults": 3},
-    "check_claims": {"claims": [{"claim": "The Eiffel Tower is 330 metres tall.", "urls": [_TOWER]}]},
+    "check_claims": {
+        "claims": [{"claim": "The Eiffel Tower is 330 metres tall.", "urls": [_TOWER]}]
+    },
     "web_search": {"query": "sqlite write-ahead log checkpoint", "maxResults": 3},
     "search_news": {"query": "storm warnings north sea", "maxResults": 3},
-    "web_search_raw": {"query": ["eiffel tower height", "tokyo tower height"], "resultsPerQuery": 5},
+    "web_search_raw": {
+        "query": ["eiffel tower height", "tokyo tower height"],
+        "resultsPerQuery": 5,
+    },
     "get_content": {"url": _TOWER, "maxChars": 4000},
     "read_from_page": {"url": _TOWER, "query": ["How tall is it?"], "maxResults": 2},
     "search_docs": {"query": "how to set a timeout", "limit": 3},
@@ -247,7 +262,9 @@ def openapi(tools: Iterable[Tool], *, with_token: bool, server: str = "/") -> di
     """The document for these tools at the URL `server`. `with_token`: callers need one."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {
-        path: {"post": operation} for tool in tools for path, operation in _operations(tool, schemas, with_token)
+        path: {"post": operation}
+        for tool in tools
+        for path, operation in _operations(tool, schemas, with_token)
     }
     paths[USAGE] = {"get": _usage_operation(schemas, with_token)}
     schemas["Error"] = {
@@ -293,10 +310,15 @@ def _responses(replies: Mapping[str, tuple[str, dict[str, str]]]) -> dict[str, A
     }
 
 
-def _operations(tool: Tool, schemas: dict[str, Any], with_token: bool) -> Iterable[tuple[str, dict[str, Any]]]:
+def _operations(
+    tool: Tool, schemas: dict[str, Any], with_token: bool
+) -> Iterable[tuple[str, dict[str, Any]]]:
     """The operation at each path of the tool: the same except for its id."""
     replies = {"200": ("The result.", _schema(tool.result, schemas))}
-    replies |= {str(status): (text, {"$ref": "#/components/schemas/Error"}) for status, text in REFUSALS.items()}
+    replies |= {
+        str(status): (text, {"$ref": "#/components/schemas/Error"})
+        for status, text in REFUSALS.items()
+    }
     schemas[tool.arguments.__name__] = input_schema(tool.arguments)
     scope, body = tool.needed_scope, dict[str, Any](schema=_reference(tool.arguments))
     if tool.name in REQUESTS:
@@ -333,7 +355,9 @@ def description_route(settings: Settings) -> Route:
     @functools.cache  # strangers may ask for it
     def encoded(toolsets: tuple[str, ...]) -> bytes:
         with_token, server = settings.auth_mode != "none", settings.public_url or "/"
-        return bytes(json_reply(openapi(listed(toolsets), with_token=with_token, server=server)).body)
+        return bytes(
+            json_reply(openapi(listed(toolsets), with_token=with_token, server=server)).body
+        )
 
     async def described(_: Request) -> Response:
         return Response(encoded(toolsets_of(settings)), media_type="application/json")
@@ -371,7 +395,9 @@ class McpEndpoint:
                 first["body"] = repaired(first["body"]).encode()
             posted = json.loads(first["body"])
             if (refusal := refusal_of_request(posted)) is not None:
-                reply = json_reply(refusal.message.model_dump(mode="json", by_alias=True, exclude_unset=True), 400)
+                reply = json_reply(
+                    refusal.message.model_dump(mode="json", by_alias=True, exclude_unset=True), 400
+                )
                 await reply(scope, receive, send)
                 return
         app = self._streamed if _wants_progress(scope, posted) else self._whole
@@ -390,7 +416,10 @@ def _wants_progress(scope: Scope, posted: Any) -> bool:
     """Whether a call has a progress token, and its client accepts streams."""
     for name in ("params", "_meta", "progressToken"):
         posted = posted.get(name) if isinstance(posted, dict) else None
-    return posted is not None and b"text/event-stream" in dict(scope["headers"]).get(b"accept", b"").lower()
+    return (
+        posted is not None
+        and b"text/event-stream" in dict(scope["headers"]).get(b"accept", b"").lower()
+    )
 
 
 _SESSION = MCP_SESSION_ID_HEADER.encode()
@@ -406,10 +435,15 @@ class Cancellation:
     def __init__(self) -> None:
         self._calls: dict[Call, asyncio.Timeout] = {}
 
-    async def serve(self, app: ASGIApp, posted: Any, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(
+        self, app: ASGIApp, posted: Any, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Serve one request with the SDK's `app`; `posted` is its message, None if it cannot be read."""
         headers = dict(scope["headers"])
-        if headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS) or posted is None:
+        if (
+            headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS)
+            or posted is None
+        ):
             return await app(scope, receive, send)
         if posted.get("method") == "initialize":
             return await app(scope, receive, _naming(send))
@@ -436,7 +470,9 @@ class Cancellation:
             nonlocal streams
             if message["type"] == "http.response.start":
                 streams = b"text/event-stream" in dict(message["headers"]).get(b"content-type", b"")
-            if not streams or (message["type"] == "http.response.body" and not message.get("more_body", False)):
+            if not streams or (
+                message["type"] == "http.response.body" and not message.get("more_body", False)
+            ):
                 self._forget(call, work)  # already answered: too late to cancel
             await send(message)
 
@@ -450,7 +486,12 @@ class Cancellation:
             error = {"code": REQUEST_CANCELLED, "message": "The request was cancelled."}
             reply = {"jsonrpc": "2.0", "id": request_id, "error": error}
             if streams:
-                await send({"type": "http.response.body", "body": b"data: " + json.dumps(reply).encode() + b"\n\n"})
+                await send(
+                    {
+                        "type": "http.response.body",
+                        "body": b"data: " + json.dumps(reply).encode() + b"\n\n",
+                    }
+                )
             else:
                 await json_reply(reply)(scope, receive, send)
         finally:
@@ -466,7 +507,10 @@ def _naming(send: Send) -> Send:
 
     async def named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == 200:
-            message = {**message, "headers": [*message["headers"], (_SESSION, token_hex(16).encode())]}
+            message = {
+                **message,
+                "headers": [*message["headers"], (_SESSION, token_hex(16).encode())],
+            }
         await send(message)
 
     return named

@@ -37,7 +37,14 @@ from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.foreign_json import parse_strict_json
 from websearch_gateway.models import LOCAL, SCOPES, Caller
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.api_tokens import PREFIX, ApiTokens, check_name_and_scopes, digest, is_name, new_secret
+from websearch_gateway.upstream.api_tokens import (
+    PREFIX,
+    ApiTokens,
+    check_name_and_scopes,
+    digest,
+    is_name,
+    new_secret,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
@@ -140,7 +147,9 @@ def check_claims(token: str, now: float) -> None:
         if name not in claims:
             continue
         moment = claims[name]
-        if type(moment) not in (int, float) or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, but not a time
+        if (
+            type(moment) not in (int, float) or not 0 <= moment <= _LAST_MOMENT
+        ):  # True is an int too, but not a time
             raise InvalidToken("Its times are not seconds since 1970.")
         if name != "exp" and moment > now + LEEWAY_SECONDS:
             raise InvalidToken("It is not valid yet.")
@@ -155,7 +164,12 @@ def is_user_name(subject: Any) -> bool:
 
 def _is_plain_text(value: Any, most: int) -> bool:
     """A short readable text: no control characters, no lone surrogates, no spaces at the ends."""
-    return isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= most
+        and value.isprintable()
+        and value == value.strip()
+    )
 
 
 def _strict_object(part: str) -> dict[str, Any]:
@@ -234,7 +248,9 @@ class StaticVerifier(Verifier):
         return Caller(token.name, token.scopes, limits=token.limits)
 
 
-def static_verifier(text: str, created: Callable[[], Awaitable[ApiTokens]] | None = None) -> StaticVerifier:
+def static_verifier(
+    text: str, created: Callable[[], Awaitable[ApiTokens]] | None = None
+) -> StaticVerifier:
     """The verifier for the value of AUTH_TOKENS: entries `name:digest:scope+scope`, separated by commas.
 
     Args:
@@ -271,10 +287,14 @@ def _parsed(number: int, entry: str) -> tuple[str, Caller]:
     name, *rest = (part.strip() for part in entry.split(":"))
     scopes = frozenset(rest[1].split("+")) if len(rest) > 1 else frozenset(DEFAULT_SCOPES)
     if not (is_name(name) and 1 <= len(rest) <= 2 and _DIGEST.fullmatch(rest[0].lower())):
-        raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS is not NAME:SHA256-HEX:SCOPE+SCOPE.")
+        raise SearchNotConfiguredError(
+            f"Entry {number} of AUTH_TOKENS is not NAME:SHA256-HEX:SCOPE+SCOPE."
+        )
     if not scopes <= set(SCOPES):
         known = ", ".join(SCOPES)
-        raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}.")
+        raise SearchNotConfiguredError(
+            f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}."
+        )
     return rest[0].lower(), Caller(name, scopes)
 
 
@@ -351,9 +371,13 @@ class Authentication:
             token = token_of(scope, basic=row is not None and row.basic) or cookie_token(scope)
             if token is None:
                 if row is not None and row.key_in_body:
-                    scope[VERIFY] = self._verifier.verify  # the endpoint verifies the token in the body
+                    scope[VERIFY] = (
+                        self._verifier.verify
+                    )  # the endpoint verifies the token in the body
                     return None
-                challenge = self._bearer(scope, {})  # RFC 6750 section 3.1: no error code without credentials
+                challenge = self._bearer(
+                    scope, {}
+                )  # RFC 6750 section 3.1: no error code without credentials
                 return (
                     sign_in_reply(self._base, 401, "", challenge)
                     if wants_page(scope)
@@ -405,8 +429,12 @@ def token_of(scope: Scope, *, basic: bool = False) -> str | None:
     Raises:
         InvalidToken: several tokens, or another scheme.
     """
-    bearers = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
-    keys = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == KEY_HEADER]
+    bearers = [
+        value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"
+    ]
+    keys = [
+        value.decode("latin-1").strip() for name, value in scope["headers"] if name == KEY_HEADER
+    ]
     if not bearers and not keys:
         return None
     if len(bearers) > 1 or len(keys) > 1:
@@ -428,7 +456,9 @@ def _check_url(scope: Scope) -> None:
         raise InvalidToken("The URL has too many parameters.")
     parameters = parse_qsl(query, keep_blank_values=True)
     texts = (scope["path"], *(text for parameter in parameters for text in parameter))
-    named = any(_TOKEN_PARAMETER.fullmatch(_PUNCTUATION.sub("", name).lower()) for name, _ in parameters)
+    named = any(
+        _TOKEN_PARAMETER.fullmatch(_PUNCTUATION.sub("", name).lower()) for name, _ in parameters
+    )
     if named or any(_TOKEN.search(text) for text in texts):
         raise InvalidToken("A token must not be in the URL.")
 
@@ -485,7 +515,10 @@ def sign_in_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRo
     async def sign_out(_: Request) -> Response:
         return signed_out(base)
 
-    return [Route(SIGN_IN, sign_in, methods=["GET", "POST"]), Route(SIGN_OUT, sign_out, methods=["POST"])]
+    return [
+        Route(SIGN_IN, sign_in, methods=["GET", "POST"]),
+        Route(SIGN_OUT, sign_out, methods=["POST"]),
+    ]
 
 
 def metadata_paths(settings: Settings) -> tuple[str, ...]:

@@ -62,7 +62,10 @@ class Frame:
     """
 
     def __init__(
-        self, app: ASGIApp, error_shape: Callable[[Scope], ErrorShape | None] = lambda _: None, base: str = ""
+        self,
+        app: ASGIApp,
+        error_shape: Callable[[Scope], ErrorShape | None] = lambda _: None,
+        base: str = "",
     ) -> None:
         self._app = app
         self._error_shape = error_shape
@@ -166,7 +169,11 @@ class Tracing:
         """Serve one request."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        carrier = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _CARRIED}
+        carrier = {
+            name.decode(): value.decode("latin-1")
+            for name, value in scope["headers"]
+            if name in _CARRIED
+        }
         with call_span("POST", SpanKind.SERVER, carrier) as span:
             if not span.is_recording():
                 return await self._app(scope, receive, send)
@@ -208,7 +215,9 @@ class Names:
 
     def __init__(self, names: Iterable[str], *, any_port: bool = False) -> None:
         given = {name.strip().lower().rstrip("/") for name in names}
-        self._any_port = {name.removesuffix(":*") for name in given if any_port or name.endswith(":*")}
+        self._any_port = {
+            name.removesuffix(":*") for name in given if any_port or name.endswith(":*")
+        }
         self._exact = given
 
     def __contains__(self, name: str) -> bool:
@@ -254,9 +263,15 @@ class HostOriginCheck:
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         port = scope["server"][1] if scope.get("server") else None
         if len(hosts) != 1 or not (hosts[0] in self._hosts or _is_loopback(hosts[0], port)):
-            return refusal(421, "VALIDATION", "This server does not accept that Host; see ALLOWED_HOSTS.")
-        if len(origins) > 1 or not all(o in self._origins or _is_own_page(o, port) for o in origins):
-            return refusal(403, "VALIDATION", "This server does not accept that Origin; see ALLOWED_ORIGINS.")
+            return refusal(
+                421, "VALIDATION", "This server does not accept that Host; see ALLOWED_HOSTS."
+            )
+        if len(origins) > 1 or not all(
+            o in self._origins or _is_own_page(o, port) for o in origins
+        ):
+            return refusal(
+                403, "VALIDATION", "This server does not accept that Origin; see ALLOWED_ORIGINS."
+            )
         return self._for_pages if origins else self._app
 
 
@@ -319,7 +334,9 @@ class RequestBody:
             share.give_back()
         return await refused(scope, receive, send) if refused else None
 
-    async def _read_and_serve(self, scope: Scope, receive: Receive, send: Send, share: _Share) -> Response | None:
+    async def _read_and_serve(
+        self, scope: Scope, receive: Receive, send: Send, share: _Share
+    ) -> Response | None:
         """Returns the reply to a body that is too long or too slow, or has no room."""
         body: bytes | None = None
         # First the time limit for the body; then a scope around the work, cancelled when the client disconnects.
@@ -348,7 +365,9 @@ class RequestBody:
 
         async def replay() -> Message:
             if not unread:
-                await asyncio.Event().wait()  # a disconnect cancels the app instead of sending it a message
+                await (
+                    asyncio.Event().wait()
+                )  # a disconnect cancels the app instead of sending it a message
             return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
         async def sending(message: Message) -> None:
@@ -392,7 +411,9 @@ async def _discard(receive: Receive) -> None:
     discarded = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_SECONDS):
-            while discarded < DISCARD_BYTES and (message := await receive()).get("more_body", False):
+            while discarded < DISCARD_BYTES and (message := await receive()).get(
+                "more_body", False
+            ):
                 discarded += len(message.get("body", b""))
 
 
@@ -403,7 +424,9 @@ async def _read(scope: Scope, receive: Receive, share: _Share) -> bytes | None:
         SearchRateLimitError: the bodies of other requests leave no room for it.
     """
     for name, value in scope["headers"]:
-        if name == b"content-length" and (not value.isdigit() or len(value) > 12 or int(value) > share.most):
+        if name == b"content-length" and (
+            not value.isdigit() or len(value) > 12 or int(value) > share.most
+        ):
             return None
     body = bytearray()
     while True:
@@ -433,8 +456,13 @@ class _Share:
     def hold(self, size: int) -> None:
         """Hold this many bytes in all; raises `SearchRateLimitError` if there is no room for them."""
         more = size - self._held
-        if self._of_all.total() + more > BUDGET_BYTES or self._of_all[self._user] + more > BUDGET_BYTES // 2:
-            raise SearchRateLimitError("Too many long requests are under way.", retry_after=BUSY_SECONDS)
+        if (
+            self._of_all.total() + more > BUDGET_BYTES
+            or self._of_all[self._user] + more > BUDGET_BYTES // 2
+        ):
+            raise SearchRateLimitError(
+                "Too many long requests are under way.", retry_after=BUSY_SECONDS
+            )
         self._of_all[self._user] += more
         self._held = size
 

@@ -59,7 +59,11 @@ FRESH, CHECKBOX = "<select>", "<checkbox>"
 _DOMAINS: Field = ("includeDomains", "Only these domains", 'type="text" placeholder="example.org"')
 _REGION: Field = ("region", "Country", 'type="text" placeholder="DE" size="4"')
 _FRESHNESS: Field = ("freshness", "How old at most", FRESH)
-_QUESTION: Field = ("query", "Question", 'type="text" required placeholder="How tall is the Eiffel Tower?"')
+_QUESTION: Field = (
+    "query",
+    "Question",
+    'type="text" required placeholder="How tall is the Eiffel Tower?"',
+)
 _QUERY: Field = ("query", "Query", 'type="text" required placeholder="Eiffel Tower height"')
 
 TABS: Mapping[str, tuple[str, str, str, tuple[Field, ...]]] = {
@@ -71,7 +75,11 @@ TABS: Mapping[str, tuple[str, str, str, tuple[Field, ...]]] = {
             _QUESTION,
             _DOMAINS,
             _REGION,
-            ("freshnessHours", "At most so many hours old", 'type="number" min="1" max="168" placeholder="24"'),
+            (
+                "freshnessHours",
+                "At most so many hours old",
+                'type="number" min="1" max="168" placeholder="24"',
+            ),
             ("verifyCitations", "Read the cited pages and quote them", CHECKBOX),
         ),
     ),
@@ -91,15 +99,30 @@ TABS: Mapping[str, tuple[str, str, str, tuple[Field, ...]]] = {
         "Read",
         "Reading the page",
         "The passages of one page that answer a question.",
-        (("url", "Address of the page", 'type="url" required placeholder="https://example.org/"'), _QUESTION),
+        (
+            (
+                "url",
+                "Address of the page",
+                'type="url" required placeholder="https://example.org/"',
+            ),
+            _QUESTION,
+        ),
     ),
     "check_claims": (
         "Check",
         "Checking the claim",
         "A sentence beside the words of pages. It shows which numbers, dates and names differ, not whether it is true.",
         (
-            ("claim", "Sentence", 'type="text" required placeholder="The Eiffel Tower is 330 metres tall."'),
-            ("urls", "Address of a page; empty to search", 'type="url" placeholder="https://example.org/"'),
+            (
+                "claim",
+                "Sentence",
+                'type="text" required placeholder="The Eiffel Tower is 330 metres tall."',
+            ),
+            (
+                "urls",
+                "Address of a page; empty to search",
+                'type="url" placeholder="https://example.org/"',
+            ),
         ),
     ),
     "search_docs": (
@@ -115,9 +138,7 @@ TABS: Mapping[str, tuple[str, str, str, tuple[Field, ...]]] = {
 """The tools of the page: the tab's title, what the tool does first, what it gives, and its fields. The fields of
 `check_claims` are those of one claim."""
 
-_SHOW = (
-    'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
-)
+_SHOW = 'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
 SUGGESTIONS = (
     '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
     f'<base target="_blank"><title>Search suggestions</title><body><script>{_SHOW}</script></body></html>\n'
@@ -146,7 +167,9 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     page = rendered(with_token=settings.auth_mode != "none", base=settings.base_path)
 
     async def play(_: Request) -> Response:
-        return page_reply(page, headers={"Content-Security-Policy": policy(_file("play.css"), script=True)})
+        return page_reply(
+            page, headers={"Content-Security-Policy": policy(_file("play.css"), script=True)}
+        )
 
     async def script(_: Request) -> Response:
         return Response(_file("play.js"), media_type="text/javascript")
@@ -175,21 +198,30 @@ def rendered(*, with_token: bool, base: str = "") -> str:
     for place, (tool, (title, _, about, fields)) in enumerate(TABS.items()):
         first = place == 0
         tabs += pieces["tab"].substitute(
-            tool=tool, title=title, selected="true" if first else "false", index="0" if first else "-1"
+            tool=tool,
+            title=title,
+            selected="true" if first else "false",
+            index="0" if first else "-1",
         )
         shown = "".join(
-            pieces[_KINDS.get(more, "text")].substitute(tool=tool, argument=argument, label=label, more=more)
+            pieces[_KINDS.get(more, "text")].substitute(
+                tool=tool, argument=argument, label=label, more=more
+            )
             for argument, label, more in fields
         )
         panels += pieces["panel"].substitute(
             tool=tool, about=about, hidden="" if first else " hidden", fields=shown.rstrip()
         )
     token = pieces["token"].template.rstrip() if with_token else ""
-    body = Template(whole).substitute(base=base, token=token, tabs=tabs.rstrip(), panels=panels.rstrip())
+    body = Template(whole).substitute(
+        base=base, token=token, tabs=tabs.rstrip(), panels=panels.rstrip()
+    )
     return document(
         "Ask · websearch-gateway",
         Html(body),
-        head=Html(f'<style>{_file("play.css")}</style><script src="{base}/play.js" defer></script>'),
+        head=Html(
+            f'<style>{_file("play.css")}</style><script src="{base}/play.js" defer></script>'
+        ),
     )
 
 
@@ -201,20 +233,28 @@ def _ask_endpoint(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def ask(request: Request) -> Response:
         if not _is_own_page(request, public_url):
-            return refusal(403, "VALIDATION", "Only the page /play of this server may ask here; programs use /v1.")
+            return refusal(
+                403,
+                "VALIDATION",
+                "Only the page /play of this server may ask here; programs use /v1.",
+            )
         if not is_json(request.scope):
             return refusal(415, "VALIDATION", NOT_JSON)
         try:
             body = json_object(await request.body())
             name, given = str(body.get("tool")), body.get("arguments")
             if (tool := tools.get(name)) is None:
-                raise SearchValidationError(f"This gateway does not offer {shown(name)}; see TOOLSETS.")
+                raise SearchValidationError(
+                    f"This gateway does not offer {shown(name)}; see TOOLSETS."
+                )
             require_scope(request, tool.needed_scope)
             arguments = tool.parse(given if isinstance(given, dict) else {})
         except SearchValidationError as error:
             return failure(error)
         events = _events(gateway, tool, arguments, caller_of(request))
-        return StreamingResponse(events, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no"})
+        return StreamingResponse(
+            events, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no"}
+        )
 
     return ask
 
@@ -232,7 +272,9 @@ def _is_own_page(request: Request, public_url: str | None) -> bool:
     )
 
 
-async def _events(gateway: LazyGateway, tool: Tool, arguments: Any, caller: Caller) -> AsyncIterator[bytes]:
+async def _events(
+    gateway: LazyGateway, tool: Tool, arguments: Any, caller: Caller
+) -> AsyncIterator[bytes]:
     """The events of a call, a line of JSON each, with the seconds since it began: each stage and each upstream as they
     come, and last the result or the error.
     """
@@ -248,10 +290,14 @@ async def _events(gateway: LazyGateway, tool: Tool, arguments: Any, caller: Call
     async def call() -> None:
         watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
         try:
-            result = await tool.call(await gateway.get(), arguments, replace(caller, watch=watch), progress)
+            result = await tool.call(
+                await gateway.get(), arguments, replace(caller, watch=watch), progress
+            )
             end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
             end["why"] = why_nothing(result, list(watch.asked.values()))
-        except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+        except (
+            Exception
+        ) as error:  # the entrypoint: the reply has begun, so the error becomes its last event
             end = own_shape(describe(error), 500)
         tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
 
@@ -289,7 +335,9 @@ def why_nothing(result: WireModel, asked: list[AskedUpstream]) -> str:
 
 def _why_not_found(cache: str, asked: list[AskedUpstream]) -> str:
     answered = [one.name for one in asked if one.outcome == "ok"]
-    failed = [f"{one.name} ({one.outcome})" for one in asked if one.outcome not in ("ok", "", "CANCELLED")]
+    failed = [
+        f"{one.name} ({one.outcome})" for one in asked if one.outcome not in ("ok", "", "CANCELLED")
+    ]
     said = []
     if answered:
         said.append(f"{_and(answered)} answered, but found no page for these words.")
@@ -297,7 +345,9 @@ def _why_not_found(cache: str, asked: list[AskedUpstream]) -> str:
         said.append(f"{_and(failed)} failed.")
     if not asked:
         said.append(
-            "No upstream was asked." if cache == "miss" else "An earlier search found nothing, and the cache kept that."
+            "No upstream was asked."
+            if cache == "miss"
+            else "An earlier search found nothing, and the cache kept that."
         )
     return " ".join([*said, "Try fewer or other words, and no domain."])
 

@@ -55,8 +55,12 @@ def own_shape(error: ErrorInfo, _: int) -> Any:
 class ErrorReply(Response):
     """An error, rendered on sending: only then is the error shape of the path known."""
 
-    def __init__(self, error: ErrorInfo, status: int, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(_encoded(own_shape(error, status)), status, headers, media_type="application/json")
+    def __init__(
+        self, error: ErrorInfo, status: int, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(
+            _encoded(own_shape(error, status)), status, headers, media_type="application/json"
+        )
         self.error = error
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,12 +71,16 @@ class ErrorReply(Response):
         await super().__call__(scope, receive, send)
 
 
-def json_reply(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_reply(
+    content: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """`content` as JSON."""
     return Response(_encoded(content), status, headers, media_type="application/json")
 
 
-def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, str] | None = None) -> Response:
+def refusal(
+    status: int, code: ErrorCode, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """An error that the HTTP layer itself reports."""
     return ErrorReply(ErrorInfo(code=code, message=message), status, headers)
 
@@ -92,13 +100,19 @@ def failure(error: Exception, headers: Mapping[str, str] | None = None) -> Respo
 
 def _encoded(content: Any) -> bytes:
     # A lone surrogate, which only a hostile caller sends, is returned as its original escape.
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 @cache
 def style() -> str:
     """The style sheet that all pages share."""
-    return files("websearch_gateway.entrypoints.http").joinpath("style.css").read_text(encoding="utf-8")
+    return (
+        files("websearch_gateway.entrypoints.http")
+        .joinpath("style.css")
+        .read_text(encoding="utf-8")
+    )
 
 
 def digest_of(source: str) -> str:
@@ -137,7 +151,11 @@ def policy(*more: str, script: bool = False, form: bool = False) -> str:
 
 def document(title: str, *body: Html, head: Html | None = None) -> str:
     """A whole page. `head` is what its head holds besides the title and the style."""
-    parts = [Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')]
+    parts = [
+        Html(
+            '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        )
+    ]
     parts += [Html('<meta name="color-scheme" content="light dark">')]
     parts += [] if head is None else [head]
     parts += [tag("title", title), tag("style", Html(style()))]
@@ -158,7 +176,10 @@ class Html(str):
 
 def tag(name: str, *children: str, **attributes: str | float) -> Html:
     """`<name attributes>children</name>`. Of `class_` the underscore is dropped, in `data_title` it is a hyphen."""
-    held = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items())
+    held = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for key, value in attributes.items()
+    )
     return Html(f"<{name}{held}>{joined(*children)}</{name}>")
 
 

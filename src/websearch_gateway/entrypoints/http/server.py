@@ -75,12 +75,17 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         with listening(host, port) as listener:
             place = (f"[{host}]" if ":" in host else host, listener.getsockname()[1])
             _log.info("Serving MCP at http://%s:%s/mcp", *place)
-            _log.info("The REST API is described at http://%s:%s/openapi.json; / is the status page", *place)
+            _log.info(
+                "The REST API is described at http://%s:%s/openapi.json; / is the status page",
+                *place,
+            )
             if settings.playground == "on":
                 _log.info("Ask by hand at http://%s:%s/play", *place)
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())
             connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
-            server = uvicorn.Server(uvicorn_config(app, connections, settings.search_deadline_seconds))
+            server = uvicorn.Server(
+                uvicorn_config(app, connections, settings.search_deadline_seconds)
+            )
             end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
             await server.serve([listener])
 
@@ -115,7 +120,9 @@ def end_by_force(server: uvicorn.Server, seconds: float) -> None:
         timer.daemon = True
         timer.start()
         if hasattr(signal, "alarm"):
-            signal.alarm(math.ceil(seconds) + 1)  # the kernel's timer, in case no Python thread runs
+            signal.alarm(
+                math.ceil(seconds) + 1
+            )  # the kernel's timer, in case no Python thread runs
         handle_exit(sig, frame)
 
     server.handle_exit = handle  # type: ignore[method-assign]
@@ -192,7 +199,9 @@ class Connections:
         clock: monotonic seconds.
     """
 
-    def __init__(self, most: int = MOST_CONNECTIONS, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, most: int = MOST_CONNECTIONS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.clock = clock
         self.buffer = memoryview(bytearray(READ_BYTES))
         """Where sockets are read to; a connection copies what it got before any other reads."""

@@ -39,13 +39,17 @@ def cookie_token(scope: Scope) -> str | None:
 
 def posted_token(body: bytes) -> str:
     """The token that the form sends; empty if there is none."""
-    return parse_qs(body.decode("utf-8", "replace"), max_num_fields=10).get("token", [""])[0].strip()
+    return (
+        parse_qs(body.decode("utf-8", "replace"), max_num_fields=10).get("token", [""])[0].strip()
+    )
 
 
 def signed_in(base: str, token: str, *, is_https: bool) -> Response:
     """To the status page, with the cookie."""
     reply = RedirectResponse(f"{base}/", 303)
-    reply.set_cookie(COOKIE, token, path=base or "/", secure=is_https, httponly=True, samesite="strict")
+    reply.set_cookie(
+        COOKIE, token, path=base or "/", secure=is_https, httponly=True, samesite="strict"
+    )
     return reply
 
 
@@ -71,14 +75,18 @@ def sign_in_page(base: str, refused: str = "") -> str:
         'spellcheck="false" maxlength="8192">'
     )
     label, button = tag("label", "Token", for_="token"), tag("button", _TITLE, type="submit")
-    form = tag("form", label, field, button, method="post", action=f"{base}{SIGN_IN}", class_="sign-in")
+    form = tag(
+        "form", label, field, button, method="post", action=f"{base}{SIGN_IN}", class_="sign-in"
+    )
     alert = [tag("p", tag("b", refused), role="alert")] if refused else []
     header = tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", _TITLE))
     body = tag("main", tag("section", *alert, tag("p", NEEDED), form, links))
     return document(f"{_TITLE} · websearch-gateway", header, body)
 
 
-def sign_in_reply(base: str, status: int, refused: str = "", headers: dict[str, str] | None = None) -> Response:
+def sign_in_reply(
+    base: str, status: int, refused: str = "", headers: dict[str, str] | None = None
+) -> Response:
     """The page as a reply. Without its Referrer-Policy the browser would send the form with `Origin: null`."""
     allowed = {"Content-Security-Policy": policy(form=True), "Referrer-Policy": "same-origin"}
     return page_reply(sign_in_page(base, refused), status, {**allowed, **(headers or {})})

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
 
 
-def status_endpoint(gateway: LazyGateway, settings: Settings) -> Callable[[Request], Awaitable[Response]]:
+def status_endpoint(
+    gateway: LazyGateway, settings: Settings
+) -> Callable[[Request], Awaitable[Response]]:
     """The current page; needs the scope `ops`. With `admin` it lists the tokens that were created."""
     links = [(f"{settings.base_path}/play", "Ask by hand")] if settings.playground == "on" else []
     links.append((f"{settings.base_path}/openapi.json", "HTTP API"))
@@ -57,13 +59,25 @@ def status_endpoint(gateway: LazyGateway, settings: Settings) -> Callable[[Reque
             return failure(error)
         tokens: TokenUses | None = None
         if settings.auth_mode == "token" and "admin" in caller_of(request).scopes:
-            tokens = await operations.best_effort(operations.token_uses, None, seconds=TOKENS_SECONDS)
+            tokens = await operations.best_effort(
+                operations.token_uses, None, seconds=TOKENS_SECONDS
+            )
         sign_out = f"{settings.base_path}{SIGN_OUT}" if cookie_token(request.scope) else ""
         live = "live" in request.query_params
-        own = (f"{settings.base_path}/", "Stop reloading") if live else (f"{settings.base_path}/?live", _RELOAD)
+        own = (
+            (f"{settings.base_path}/", "Stop reloading")
+            if live
+            else (f"{settings.base_path}/?live", _RELOAD)
+        )
         shown = [*links, own]
-        page = rendered(snapshot, datetime.now(UTC), tokens=tokens, links=shown, sign_out=sign_out, live=live)
-        allowed = {"Content-Security-Policy": policy(form=True), "Referrer-Policy": "same-origin"} if sign_out else {}
+        page = rendered(
+            snapshot, datetime.now(UTC), tokens=tokens, links=shown, sign_out=sign_out, live=live
+        )
+        allowed = (
+            {"Content-Security-Policy": policy(form=True), "Referrer-Policy": "same-origin"}
+            if sign_out
+            else {}
+        )
         return page_reply(page, headers=allowed)
 
     return status
@@ -89,7 +103,9 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
         except SearchError as error:
             return json_reply({"status": "not ready", "reason": error.message}, 503)
         except TimeoutError:
-            return json_reply({"status": "not ready", "reason": "The gateway is still loading."}, 503)
+            return json_reply(
+                {"status": "not ready", "reason": "The gateway is still loading."}, 503
+            )
         own = {"workers": built.workers.trouble or "ok", "event loop": "ok"}
         if lag.seconds > MOST_LAG_SECONDS:
             own["event loop"] = "The event loop is blocked: calls wait for seconds."
@@ -99,7 +115,10 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
         is_ready = all(finding == "ok" for finding in own.values())
         status = "not ready" if not is_ready else "degraded" if troubles else "ready"
         reason = {"reason": troubles[0]} if troubles else {}
-        return json_reply({"status": status, **reason, "dependencies": {**own, **shared}}, 200 if is_ready else 503)
+        return json_reply(
+            {"status": status, **reason, "dependencies": {**own, **shared}},
+            200 if is_ready else 503,
+        )
 
     return ready
 
@@ -115,10 +134,16 @@ async def _state_of(gateway: Gateway) -> str:
 
 def _resting(gateway: Gateway) -> dict[str, str]:
     """The upstreams that are not asked for now. Their errors stay on the status page: strangers may read this."""
-    return {one.name: "Its circuit is open." for one in gateway.health.snapshot() if one.breaker != "closed"}
+    return {
+        one.name: "Its circuit is open."
+        for one in gateway.health.snapshot()
+        if one.breaker != "closed"
+    }
 
 
-def metrics_endpoint(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
+def metrics_endpoint(
+    gateway: LazyGateway, lag: LoopLag
+) -> Callable[[Request], Awaitable[Response]]:
     """The metrics in the format that the request prefers; needs the scope `ops`."""
 
     async def metrics(request: Request) -> Response:
@@ -159,7 +184,9 @@ class LoopLag:
         """The largest delay of the last ten seconds, including that of an overdue timer."""
         now = self._clock()
         overdue = max(0.0, now - self._due) if self._due else 0.0
-        return max([overdue, *(late for moment, late in self._beats if moment > now - WINDOW_SECONDS)])
+        return max(
+            [overdue, *(late for moment, late in self._beats if moment > now - WINDOW_SECONDS)]
+        )
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -214,7 +241,11 @@ def rendered(
         live: it reloads itself, which people who need time to read must be able to leave off (WCAG 2.2, 2.2.2).
     """
     level, sentence = level_of(snapshot, now)
-    summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
+    summary = facts(
+        f"version {__version__}",
+        f"up {span(snapshot.figures.uptime_seconds)}",
+        f"{now:%H:%M:%S} UTC",
+    )
     return document(
         f"{sentence} · websearch-gateway",
         tag(
@@ -226,8 +257,19 @@ def rendered(
         ),
         tag(
             "main",
-            tag("div", _traffic(snapshot), _cache(snapshot), _costs(snapshot), _speed(snapshot), class_="cards"),
-            _table(UPSTREAMS, (_upstream(one, now) for one in snapshot.upstreams), "No upstream is configured."),
+            tag(
+                "div",
+                _traffic(snapshot),
+                _cache(snapshot),
+                _costs(snapshot),
+                _speed(snapshot),
+                class_="cards",
+            ),
+            _table(
+                UPSTREAMS,
+                (_upstream(one, now) for one in snapshot.upstreams),
+                "No upstream is configured.",
+            ),
             tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
             *([] if tokens is None else [_tokens(tokens)]),
         ),
@@ -238,12 +280,19 @@ def rendered(
 def _navigation(links: Sequence[tuple[str, str]], sign_out: str) -> list[Html]:
     shown = [tag("a", title, href=address) for address, title in links]
     if sign_out:
-        shown.append(tag("form", tag("button", "Sign out", type="submit"), method="post", action=sign_out))
+        shown.append(
+            tag("form", tag("button", "Sign out", type="submit"), method="post", action=sign_out)
+        )
     return [tag("nav", *shown, aria_label="Other pages")] if shown else []
 
 
 def _card(title: str, figure: str, note: str) -> Html:
-    return tag("section", tag("h2", title), tag("p", figure, class_="figure"), tag("p", note, class_="note"))
+    return tag(
+        "section",
+        tag("h2", title),
+        tag("p", figure, class_="figure"),
+        tag("p", note, class_="note"),
+    )
 
 
 def _traffic(snapshot: Snapshot) -> Html:
@@ -252,7 +301,12 @@ def _traffic(snapshot: Snapshot) -> Html:
     failed = sum(map(_failed, figures.tools.values()))
     refused = sum(map(_refused, figures.tools.values()))
     unit = joined(f"{figures.calls_per_minute:,}", tag("small", " per minute"))
-    counts = (f"{calls:,} in all", f"{failed:,} failed", f"{refused:,} refused", f"{snapshot.in_flight:,} now")
+    counts = (
+        f"{calls:,} in all",
+        f"{failed:,} failed",
+        f"{refused:,} refused",
+        f"{snapshot.in_flight:,} now",
+    )
     return _card("Calls", unit, facts(*counts))
 
 
@@ -292,11 +346,18 @@ def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
     last_error: str = ""
     if error is not None:
         ago = span((now - error.at).total_seconds())
-        last_error = tag("p", tag("b", error.code), f" · {ago} ago · {error.message}", title=error.message)
+        last_error = tag(
+            "p", tag("b", error.code), f" · {ago} ago · {error.message}", title=error.message
+        )
     return tag(
         "tr",
         tag("th", upstream.name, scope="row"),
-        tag("td", tag("span", class_=f"dot {level}", aria_hidden="true"), word + rest, class_="state"),
+        tag(
+            "td",
+            tag("span", class_=f"dot {level}", aria_hidden="true"),
+            word + rest,
+            class_="state",
+        ),
         _number(f"{upstream.calls:,}", "Calls"),
         _number(f"{upstream.failures:,}" if upstream.failures else NONE, "Failed"),
         _number(duration(upstream.p50), "p50"),
@@ -313,16 +374,23 @@ def _tools(snapshot: Snapshot) -> Html:
             _number(f"{sum(tool.outcomes.values()):,}", "Calls"),
             _number(_some(_failed(tool)), "Failed"),
             _number(_some(_refused(tool)), "Refused"),
-            *(_number(text, title) for text, title in zip(_latencies(tool), ("p50", "p95", "p99"), strict=True)),
+            *(
+                _number(text, title)
+                for text, title in zip(_latencies(tool), ("p50", "p95", "p99"), strict=True)
+            ),
         )
         for name, tool in sorted(snapshot.figures.tools.items())
     )
-    return _table(("Tools", "Calls", "Failed", "Refused", "p50", "p95", "p99"), rows, "No call yet.")
+    return _table(
+        ("Tools", "Calls", "Failed", "Refused", "p50", "p95", "p99"), rows, "No call yet."
+    )
 
 
 def _tokens(tokens: TokenUses) -> Html:
     titles = ("Tokens", "Scopes", "Spent today", "Budget", "Calls today", "Last use", "Expires")
-    return _table(titles, map(_token, tokens.tokens), "No token yet: websearch-gateway token create NAME")
+    return _table(
+        titles, map(_token, tokens.tokens), "No token yet: websearch-gateway token create NAME"
+    )
 
 
 def _token(use: TokenUse) -> Html:
@@ -368,7 +436,9 @@ def _table(titles: Sequence[str], rows: Iterable[Html], nothing: str) -> Html:
     title = tag("h2", titles[0])
     if not (held := joined(*rows)):
         return tag("section", title, tag("p", nothing, class_="note"))
-    heads = (tag("th", name, scope="col", class_=name.lower().replace(" ", "-")) for name in titles[1:])
+    heads = (
+        tag("th", name, scope="col", class_=name.lower().replace(" ", "-")) for name in titles[1:]
+    )
     head = tag("thead", tag("tr", tag("th", title, scope="col"), *heads))
     return tag("section", tag("table", head, tag("tbody", held)), class_=titles[0].lower())
 
@@ -383,7 +453,11 @@ REFUSED = frozenset({"VALIDATION", "FORBIDDEN_URL", "RATE_LIMIT", "BUDGET"})
 
 
 def _failed(tool: ToolFigures) -> int:
-    return sum(count for outcome, count in tool.outcomes.items() if outcome not in ("ok", "CANCELLED", *REFUSED))
+    return sum(
+        count
+        for outcome, count in tool.outcomes.items()
+        if outcome not in ("ok", "CANCELLED", *REFUSED)
+    )
 
 
 def _refused(tool: ToolFigures) -> int:
@@ -401,7 +475,11 @@ REFUSED_SECONDS = 600.0
 
 KEY_REJECTED = "key rejected"
 
-_STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "circuit open")}
+_STATES = {
+    "closed": ("ok", "healthy"),
+    "half_open": ("warn", "probing"),
+    "open": ("bad", "circuit open"),
+}
 _MOST_NAMES = 2
 
 
@@ -414,7 +492,11 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
         level = "bad" if len(failing) == len(asked) else "warn"
         if len(failing) == len(levels):
             return level, "Every upstream is failing"
-        rejected = [upstream.name for upstream in snapshot.upstreams if state_of(upstream, now)[1] == KEY_REJECTED]
+        rejected = [
+            upstream.name
+            for upstream in snapshot.upstreams
+            if state_of(upstream, now)[1] == KEY_REJECTED
+        ]
         keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected" if rejected else ""
         if failing == rejected:
             return level, keys
@@ -429,7 +511,9 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
             return "warn", f"{used:.0%} of today's budget is spent"
     if not asked:
         return "idle", "Waiting for the first call"
-    return "ok", "All upstreams are healthy" if len(asked) == len(levels) else "Every upstream asked so far is healthy"
+    return "ok", "All upstreams are healthy" if len(asked) == len(
+        levels
+    ) else "Every upstream asked so far is healthy"
 
 
 def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
@@ -437,7 +521,11 @@ def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
     error = upstream.last_error
     if upstream.breaker != "closed":
         return _STATES[upstream.breaker]
-    if error and error.code in ("AUTH", "NOT_CONFIGURED") and (now - error.at).total_seconds() < REFUSED_SECONDS:
+    if (
+        error
+        and error.code in ("AUTH", "NOT_CONFIGURED")
+        and (now - error.at).total_seconds() < REFUSED_SECONDS
+    ):
         return "bad", KEY_REJECTED if error.code == "AUTH" else "not set up"
     return _STATES["closed"] if upstream.calls else ("idle", "not asked")
 
@@ -504,11 +592,20 @@ def exposition(snapshot: Snapshot, lag: float, accept: str) -> tuple[bytes, str]
         lag: `LoopLag.seconds`.
     """
     from prometheus_client import CollectorRegistry, ProcessCollector
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+    from prometheus_client.core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+        Metric,
+    )
     from prometheus_client.exposition import choose_encoder
     from prometheus_client.registry import Collector
 
-    kinds = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "histogram": HistogramMetricFamily}
+    kinds = {
+        "counter": CounterMetricFamily,
+        "gauge": GaugeMetricFamily,
+        "histogram": HistogramMetricFamily,
+    }
 
     class Families(Collector):
         def collect(self) -> Iterator[Metric]:
@@ -532,21 +629,73 @@ def _families(snapshot: Snapshot, lag: float) -> Iterator[Family]:
     late = "The largest delay of the event loop in the last ten seconds."
     yield "gauge", "event_loop_lag_seconds", late, (), [((), lag)]
     routes = figures.routes.items()
-    yield "counter", "calls", "Calls of tools, by what answered.", ("tool", "route", "outcome"), routes
+    yield (
+        "counter",
+        "calls",
+        "Calls of tools, by what answered.",
+        ("tool", "route", "outcome"),
+        routes,
+    )
     durations = _buckets(figures.durations.items())
-    yield "histogram", "call_seconds", "How long calls of tools took.", ("tool", "outcome"), durations
+    yield (
+        "histogram",
+        "call_seconds",
+        "How long calls of tools took.",
+        ("tool", "outcome"),
+        durations,
+    )
     lookups = (((kind,), count) for kind, count in figures.cache.items())
-    yield "counter", "cache_lookups", "Lookups of search_web in the cache, by result.", ("result",), lookups
+    yield (
+        "counter",
+        "cache_lookups",
+        "Lookups of search_web in the cache, by result.",
+        ("result",),
+        lookups,
+    )
     by_reason = figures.fallbacks.items()
-    yield "counter", "fallbacks", "Answers by a stand-in, and why.", ("fallback_from", "reason"), by_reason
+    yield (
+        "counter",
+        "fallbacks",
+        "Answers by a stand-in, and why.",
+        ("fallback_from", "reason"),
+        by_reason,
+    )
     calls = (((one.name,), one.calls) for one in upstreams)
-    yield "counter", "upstream_calls", "Calls of upstreams; retries do not count.", ("upstream",), calls
+    yield (
+        "counter",
+        "upstream_calls",
+        "Calls of upstreams; retries do not count.",
+        ("upstream",),
+        calls,
+    )
     errors = (((one.name, code), count) for one in upstreams for code, count in one.errors.items())
-    yield "counter", "upstream_errors", "Failed calls of upstreams, by error code.", ("upstream", "code"), errors
+    yield (
+        "counter",
+        "upstream_errors",
+        "Failed calls of upstreams, by error code.",
+        ("upstream", "code"),
+        errors,
+    )
     took = _buckets(((one.name,), one.durations) for one in upstreams)
-    yield "histogram", "upstream_seconds", "How long requests to upstreams took.", ("upstream",), took
-    states = (((one.name, state), int(one.breaker == state)) for one in upstreams for state in get_args(BreakerState))
-    yield "gauge", "breaker_state", "1 for the current state of a breaker.", ("upstream", "state"), states
+    yield (
+        "histogram",
+        "upstream_seconds",
+        "How long requests to upstreams took.",
+        ("upstream",),
+        took,
+    )
+    states = (
+        ((one.name, state), int(one.breaker == state))
+        for one in upstreams
+        for state in get_args(BreakerState)
+    )
+    yield (
+        "gauge",
+        "breaker_state",
+        "1 for the current state of a breaker.",
+        ("upstream", "state"),
+        states,
+    )
     paid = (((upstream,), usd) for upstream, usd in snapshot.paid_usd.items())
     yield "counter", "cost_usd", "Costs of this process.", ("upstream",), paid
     if (daily := snapshot.daily_usd) is not None:
@@ -557,4 +706,7 @@ def _families(snapshot: Snapshot, lag: float) -> Iterator[Family]:
 
 def _buckets(durations: Iterable[tuple[Labels, Distribution]]) -> Values:
     bounds = [*map(str, BOUNDS), "+Inf"]
-    return ((labels, (list(zip(bounds, one.counts, strict=True)), one.seconds)) for labels, one in durations)
+    return (
+        (labels, (list(zip(bounds, one.counts, strict=True)), one.seconds))
+        for labels, one in durations
+    )

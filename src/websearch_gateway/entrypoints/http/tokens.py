@@ -53,12 +53,16 @@ MIN_SECRET_BYTES = 32
 """RFC 7518 section 3.2: a key of HS256 is at least as long as its hash."""
 PUBLIC_KEY_ALGORITHMS = ("RS256", "ES256", "EdDSA")
 FIREBASE_ISSUER = "https://securetoken.google.com/"
-FIREBASE_KEYS = "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+FIREBASE_KEYS = (
+    "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
+)
 """https://firebase.google.com/docs/auth/admin/verify-id-tokens: the same keys as its certificates."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def token_verifier(settings: Settings, created: Callable[[], Awaitable[ApiTokens]] | None = None) -> Verifier | None:
+def token_verifier(
+    settings: Settings, created: Callable[[], Awaitable[ApiTokens]] | None = None
+) -> Verifier | None:
     """The verifier for AUTH_MODE; None for `none`. Opens nothing yet.
 
     Args:
@@ -71,8 +75,12 @@ def token_verifier(settings: Settings, created: Callable[[], Awaitable[ApiTokens
         return None
     if settings.auth_mode == "token":
         lasting = None if settings.effective_state_url.startswith("memory:") else created
-        return static_verifier(settings.auth_tokens.get_secret_value() if settings.auth_tokens else "", lasting)
-    verifier = {"secret": _secret, "jwks": _jwks, "firebase": _firebase}[settings.auth_mode](settings)
+        return static_verifier(
+            settings.auth_tokens.get_secret_value() if settings.auth_tokens else "", lasting
+        )
+    verifier = {"secret": _secret, "jwks": _jwks, "firebase": _firebase}[settings.auth_mode](
+        settings
+    )
     return replace(verifier, default_scopes=_default_scopes(settings))
 
 
@@ -96,11 +104,15 @@ def mint(settings: Settings, user: str, scopes: Collection[str], ttl_seconds: in
         SearchValidationError: the scope does not exist, or tokens may not name that user.
     """
     if unknown := sorted(set(scopes) - set(SCOPES)):
-        raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")
+        raise SearchValidationError(
+            f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}."
+        )
     if not is_user_name(user):
         raise SearchValidationError("A token cannot have that user name.")
     if settings.auth_mode != "secret" or settings.auth_secret is None:
-        raise SearchNotConfiguredError("Only AUTH_MODE=secret with its AUTH_SECRET can mint tokens.")
+        raise SearchNotConfiguredError(
+            "Only AUTH_MODE=secret with its AUTH_SECRET can mint tokens."
+        )
     verifier = _secret(settings)
     now = int(time.time())
     claims = {
@@ -134,7 +146,11 @@ def _jwks(settings: Settings) -> TokenVerifier:
     _check_algorithm(settings, PUBLIC_KEY_ALGORITHMS)
     algorithm = settings.auth_algorithm or "RS256"
     return TokenVerifier(
-        algorithm, issuer, audience, _key_set(settings, _safe_url(url), algorithm), settings.limits_claim
+        algorithm,
+        issuer,
+        audience,
+        _key_set(settings, _safe_url(url), algorithm),
+        settings.limits_claim,
     )
 
 
@@ -169,7 +185,9 @@ def _check_algorithm(settings: Settings, allowed: Collection[str]) -> None:
 def _safe_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-        raise SearchNotConfiguredError("AUTH_JWKS_URL must be https: whoever replaces the keys can pose as any user.")
+        raise SearchNotConfiguredError(
+            "AUTH_JWKS_URL must be https: whoever replaces the keys can pose as any user."
+        )
     return url
 
 
@@ -217,14 +235,21 @@ class TokenVerifier(Verifier):
             raise InvalidToken("It is not signed with a key that this server knows.")
         try:
             claims = jwt.decode(
-                token, key, algorithms=[self.algorithm], audience=self.audience, issuer=self.issuer, options=_OPTIONS
+                token,
+                key,
+                algorithms=[self.algorithm],
+                audience=self.audience,
+                issuer=self.issuer,
+                options=_OPTIONS,
             )
         except jwt.ExpiredSignatureError:
             raise InvalidToken("It has expired.") from None
         except jwt.InvalidSignatureError:
             raise InvalidToken("Its signature is wrong.") from None
         except jwt.PyJWTError:
-            raise InvalidToken("Its issuer, audience or another claim is not the expected one.") from None
+            raise InvalidToken(
+                "Its issuer, audience or another claim is not the expected one."
+            ) from None
         scopes = granted(claims, self.default_scopes)
         return Caller(claims["sub"], scopes, limits=granted_limits(claims, self.limits_claim))
 
@@ -243,7 +268,9 @@ def granted_limits(claims: Mapping[str, Any], name: str | None) -> CallerLimits:
         claim = dict(word.split(":", 1) for word in claim if isinstance(word, str) and ":" in word)
     if not isinstance(claim, dict | None):
         raise InvalidToken("Its limits are malformed.")
-    found = {key: value for key, value in (claim or {}).items() if key in ("rate_limit", "daily_budget")}
+    found = {
+        key: value for key, value in (claim or {}).items() if key in ("rate_limit", "daily_budget")
+    }
     try:
         rate_limit = None if "rate_limit" not in found else parsed_quota(found["rate_limit"])
         daily_usd = None if "daily_budget" not in found else parsed_usd(found["daily_budget"])
@@ -355,11 +382,16 @@ class KeySet:
                 max_bytes=MAX_KEY_SET_BYTES,
             )
             if reply.status != 200:
-                raise SearchProviderError(f"The token issuer answered with HTTP status {reply.status}.")
+                raise SearchProviderError(
+                    f"The token issuer answered with HTTP status {reply.status}."
+                )
             self._keys = usable_keys(reply.body, self._algorithm)
             self._fetched_at = self._clock()
             if not self._keys:
-                _log.warning("The token issuer publishes no usable key for %s: no token is accepted.", self._algorithm)
+                _log.warning(
+                    "The token issuer publishes no usable key for %s: no token is accepted.",
+                    self._algorithm,
+                )
         except SearchError as error:
             self._failed_at = self._clock()
             _log.warning("The keys of the token issuer were not fetched: %s", error.message)
@@ -381,9 +413,13 @@ def usable_keys(body: bytes, algorithm: str) -> dict[str | None, Any]:
     except MALFORMED:
         raise SearchProviderParseError("The token issuer does not publish a key set.") from None
     fitting = [entry for entry in entries if _fits(entry, algorithm)]
-    if any("d" in entry for entry in entries) or len({entry.get("kid") for entry in fitting}) != len(fitting):
+    if any("d" in entry for entry in entries) or len(
+        {entry.get("kid") for entry in fitting}
+    ) != len(fitting):
         return {}
-    return {entry.get("kid"): key for entry in fitting if (key := _loaded(entry, algorithm)) is not None}
+    return {
+        entry.get("kid"): key for entry in fitting if (key := _loaded(entry, algorithm)) is not None
+    }
 
 
 def _fits(entry: Mapping[str, Any], algorithm: str) -> bool:
@@ -419,28 +455,49 @@ async def check_auth(settings: Settings, tokens: ApiTokens) -> Check:
         verifier = token_verifier(settings, created)
     except SearchNotConfiguredError as error:
         remedy = "Set what the message names; `serve --http` does not start without it."
-        return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
+        return Check(
+            name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy
+        )
     if verifier is None:
         finding = "AUTH_MODE=none: the server listens on loopback only, and every program there may call it"
-        return Check(name="auth", status="off", finding=finding, remedy="Set AUTH_MODE to serve other machines.")
+        return Check(
+            name="auth",
+            status="off",
+            finding=finding,
+            remedy="Set AUTH_MODE to serve other machines.",
+        )
     try:
         await verifier.check()
     except SearchError as error:
-        remedy = "Check that this machine reaches AUTH_JWKS_URL; until then the server accepts no token."
-        return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
+        remedy = (
+            "Check that this machine reaches AUTH_JWKS_URL; until then the server accepts no token."
+        )
+        return Check(
+            name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy
+        )
     finally:
         await verifier.aclose()
     if isinstance(verifier, StaticVerifier):
         return await _check_tokens(verifier, tokens)
-    return Check(name="auth", finding=f"AUTH_MODE={settings.auth_mode}: tokens of {verifier.issuer} are verified")
+    return Check(
+        name="auth",
+        finding=f"AUTH_MODE={settings.auth_mode}: tokens of {verifier.issuer} are verified",
+    )
 
 
 async def _check_tokens(verifier: StaticVerifier, tokens: ApiTokens) -> Check:
     try:
         created = [token for token in await tokens.all() if not tokens.has_expired(token)]
     except StateUnavailable as error:
-        return Check(name="auth", status="fail", finding=f"The tokens cannot be read: {error.message}")
+        return Check(
+            name="auth", status="fail", finding=f"The tokens cannot be read: {error.message}"
+        )
     finding = f"AUTH_MODE=token: {len(created)} created, {len(verifier.callers)} in AUTH_TOKENS"
     if created or verifier.callers:
         return Check(name="auth", finding=finding)
-    return Check(name="auth", status="warn", finding=finding, remedy="Make one: websearch-gateway token create NAME")
+    return Check(
+        name="auth",
+        status="warn",
+        finding=finding,
+        remedy="Make one: websearch-gateway token create NAME",
+    )

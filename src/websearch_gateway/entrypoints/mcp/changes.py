@@ -18,7 +18,9 @@ from websearch_gateway.entrypoints.tools.table import is_fixed, toolsets_of
 from websearch_gateway.settings.loading import Settings
 
 _METER = get_meter("websearch_gateway", __version__)
-_SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")
+_SESSION_SECONDS = _METER.create_histogram(
+    "mcp.server.session.duration", "s", "How long a client stayed connected."
+)
 
 LOOK_SECONDS = 5.0
 """How often to look whether the list of tools has changed (seconds)."""
@@ -39,7 +41,11 @@ class ToolListChanges:
     @asynccontextmanager
     async def watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         """The lifespan of the server."""
-        task = None if is_fixed(self._settings) else asyncio.create_task(self._watch(toolsets_of(self._settings)))
+        task = (
+            None
+            if is_fixed(self._settings)
+            else asyncio.create_task(self._watch(toolsets_of(self._settings)))
+        )
         started = time.monotonic()
         try:
             yield {}

@@ -65,7 +65,9 @@ CLIENTS: tuple[Client, ...] = (
     Client("google-adk", "both", None, "run"),
     Client("", "data", 16_000, "run", "MistralAI-VibeCLI/"),
     Client("Visual Studio Code", "data", USUAL, "read", "Visual Studio Code/"),
-    Client("Visual Studio Code - Insiders", "data", USUAL, "read", "Visual Studio Code - Insiders/"),
+    Client(
+        "Visual Studio Code - Insiders", "data", USUAL, "read", "Visual Studio Code - Insiders/"
+    ),
     Client("Code - OSS", "data", USUAL, "read", "Code - OSS/"),
     Client("opencode", "text", 51_200, "run", "opencode/"),
     Client("kilo", "text", 51_200, "run"),

@@ -37,7 +37,9 @@ def refusal_of_fault(error: ValidationError) -> SessionMessage | None:
         return refusal_of(faults[0]["input"])
     # The whole message is the input of a fault of its own; a fault of a member has that member.
     whole = [
-        fault["input"] for fault in faults if fault["type"] in ("missing", "model_type") and len(fault["loc"]) <= 2
+        fault["input"]
+        for fault in faults
+        if fault["type"] in ("missing", "model_type") and len(fault["loc"]) <= 2
     ]
     return refusal_of_value(whole[0]) if whole else None
 
@@ -114,7 +116,11 @@ def refusal_of_request(message: Any) -> SessionMessage | None:
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     token = meta.get("progressToken") if isinstance(meta, dict) else None
-    for place, value in (("id", message.get("id")), ("method", message.get("method")), ("progress token", token)):
+    for place, value in (
+        ("id", message.get("id")),
+        ("method", message.get("method")),
+        ("progress token", token),
+    ):
         if len(value if isinstance(value, str) else "") > _MOST_ID_CHARS:
             fault = f"The {place} of a request may have {_MOST_ID_CHARS} characters at most."
             return _error_reply(_usable(message.get("id")), INVALID_REQUEST, fault)
@@ -134,7 +140,11 @@ def refusal_of_id(line: str) -> SessionMessage | None:
         message = json.loads(repaired(line))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(message, dict) or not isinstance(message.get("method"), str) or _has_usable_id(message):
+    if (
+        not isinstance(message, dict)
+        or not isinstance(message.get("method"), str)
+        or _has_usable_id(message)
+    ):
         return None
     return _error_reply(message["id"], INVALID_REQUEST, _INVALID_ID)
 
@@ -156,7 +166,9 @@ class _Refusal(JSONRPCError):
 
 def _error_reply(name: Any, code: int, message: str) -> SessionMessage:
     usable = name if type(name) in (int, float, str) else None
-    return SessionMessage(_Refusal(jsonrpc="2.0", id=usable, error=ErrorData(code=code, message=message)))
+    return SessionMessage(
+        _Refusal(jsonrpc="2.0", id=usable, error=ErrorData(code=code, message=message))
+    )
 
 
 def _usable(name: Any) -> int | str | None:

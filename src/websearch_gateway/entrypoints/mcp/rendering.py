@@ -24,7 +24,9 @@ def result_reply(tool: Tool, result: WireModel, view: View) -> dict[str, Any]:
     return _reply(_within(text, view.room), data, is_error=False)
 
 
-def failure_reply(tool: Tool, error: Exception, arguments: Arguments | None, view: View) -> dict[str, Any]:
+def failure_reply(
+    tool: Tool, error: Exception, arguments: Arguments | None, view: View
+) -> dict[str, Any]:
     """The reply of a call that failed: the error, and the fields that the tool sets despite it; no other fields."""
     info = describe(error)
     fields = dict(tool.on_error(arguments, info)) if tool.on_error and arguments else {}

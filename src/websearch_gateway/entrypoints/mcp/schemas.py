@@ -34,7 +34,9 @@ def output_schema(model: type[BaseModel]) -> dict[str, Any]:
     return _compact(model.model_json_schema(by_alias=True), drop=drop, opaque=_OPAQUE)
 
 
-def _compact(schema: dict[str, Any], *, drop: tuple[str, ...], opaque: Mapping[str, Any]) -> dict[str, Any]:
+def _compact(
+    schema: dict[str, Any], *, drop: tuple[str, ...], opaque: Mapping[str, Any]
+) -> dict[str, Any]:
     """`schema` without references, nulls and the keywords to drop. `opaque` has the schemas of some fields."""
     definitions = schema.pop("$defs", {})
 
@@ -51,13 +53,19 @@ def _compact(schema: dict[str, Any], *, drop: tuple[str, ...], opaque: Mapping[s
             if len(options) == 1:
                 return walk({**rest, **options[0]})
             return {**walk(rest), "anyOf": walk(options)}
-        return {key: walk_value(key, value) for key, value in node.items() if not is_needless(key, value)}
+        return {
+            key: walk_value(key, value)
+            for key, value in node.items()
+            if not is_needless(key, value)
+        }
 
     def walk_value(key: str, value: Any) -> Any:
         if key != "properties":
             return walk(value)
         # The keys are names of fields, which may well be "title".
-        return {name: opaque[name] if name in opaque else walk(field) for name, field in value.items()}
+        return {
+            name: opaque[name] if name in opaque else walk(field) for name, field in value.items()
+        }
 
     def is_needless(key: str, value: Any) -> bool:
         return key in drop or (key, value) in (_ANY_FIELD, ("default", None))

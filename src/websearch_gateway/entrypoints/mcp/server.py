@@ -46,7 +46,13 @@ from websearch_gateway.entrypoints.mcp.clients import Context, view_of
 from websearch_gateway.entrypoints.mcp.prompts import PROMPTS, prompt
 from websearch_gateway.entrypoints.mcp.rendering import failure_reply, result_reply
 from websearch_gateway.entrypoints.mcp.schemas import input_schema, output_schema
-from websearch_gateway.entrypoints.tools.table import Arguments, Tool, callable_tools, listed, toolsets_of
+from websearch_gateway.entrypoints.tools.table import (
+    Arguments,
+    Tool,
+    callable_tools,
+    listed,
+    toolsets_of,
+)
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
 
@@ -59,7 +65,9 @@ INSTRUCTIONS = (  # some clients show 250 characters until a tool is chosen
 )
 
 _METER = get_meter("websearch_gateway", __version__)
-_SECONDS = _METER.create_histogram("mcp.server.operation.duration", "s", "The duration of an MCP request.")
+_SECONDS = _METER.create_histogram(
+    "mcp.server.operation.duration", "s", "The duration of an MCP request."
+)
 _SESSION_ID = re.compile(r"[!-~]{1,128}")
 
 _NAME, _TITLE = "websearch-gateway", "Web search gateway"
@@ -82,7 +90,10 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         tells_changes: clients stay connected, and are told when the list of tools changes.
     """
     changes = ToolListChanges(gateway.settings)
-    telling: dict[str, Any] = {"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
+    telling: dict[str, Any] = {
+        "lifespan": changes.watching,
+        "on_subscriptions_listen": ListenHandler(changes.bus),
+    }
     handlers = _Handlers(gateway, changes)
     server: Server[Any] = Server(
         _NAME,
@@ -100,7 +111,9 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
     server.middleware.append(_measured)
     # `on_call_tool` takes a model, which the SDK turns into what our results are already.
     server.add_request_handler("tools/call", CallToolRequestParams, handlers.call_tool)
-    server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
+    server.add_notification_handler(
+        "notifications/initialized", NotificationParams, handlers.on_initialized
+    )
     return server
 
 
@@ -114,13 +127,19 @@ async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
     session = "" if ctx.request is None else ctx.request.headers.get("mcp-session-id", "")
     if _SESSION_ID.fullmatch(session):
         get_current_span().set_attribute("mcp.session.id", session)
-    known: dict[str, str] = {"mcp.method.name": ctx.method, "mcp.protocol.version": ctx.protocol_version}
+    known: dict[str, str] = {
+        "mcp.method.name": ctx.method,
+        "mcp.protocol.version": ctx.protocol_version,
+    }
     known |= transport
     started = time.monotonic()
     try:
         result = await call_next(ctx)
         if ctx.method == "tools/call":
-            known |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": str((ctx.params or {}).get("name"))}
+            known |= {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": str((ctx.params or {}).get("name")),
+            }
         if isinstance(result, dict) and result.get("isError"):
             known["error.type"] = "tool_error"
         return result
@@ -148,7 +167,9 @@ class _Handlers:
         if context.request is None:
             self._changes.client = context
 
-    async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        self, context: Context, _: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         self._gateway.warm_up()
         has_data = view_of(context, self._gateway.settings).has_data
         tools = [_describe_tool(tool, has_data=has_data) for tool in self._listed(_caller(context))]
@@ -167,28 +188,45 @@ class _Handlers:
             reply = result_reply(tool, result, view)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
             reply = failure_reply(tool, error, arguments, view)
-        return reply if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else {**reply, "_meta": _STAMP}
+        return (
+            reply
+            if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+            else {**reply, "_meta": _STAMP}
+        )
 
-    async def list_prompts(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
+    async def list_prompts(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
         return ListPromptsResult(prompts=[prompt(name) for name in PROMPTS])
 
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         if params.name not in PROMPTS:
-            raise MCPError(INVALID_PARAMS, f"There is no prompt of that name. The prompts are: {', '.join(PROMPTS)}.")
+            raise MCPError(
+                INVALID_PARAMS,
+                f"There is no prompt of that name. The prompts are: {', '.join(PROMPTS)}.",
+            )
         _title, description, argument, _about, text = PROMPTS[params.name]
         given = (params.arguments or {}).get(argument, "").strip()
         if not given:
             raise MCPError(INVALID_PARAMS, f"The prompt {params.name} needs `{argument}`.")
         content = TextContent(type="text", text=text.format(given))
-        return GetPromptResult(description=description, messages=[PromptMessage(role="user", content=content)])
+        return GetPromptResult(
+            description=description, messages=[PromptMessage(role="user", content=content)]
+        )
 
     def _listed(self, caller: Caller) -> list[Tool]:
-        return [tool for tool in listed(toolsets_of(self._gateway.settings)) if tool.needed_scope in caller.scopes]
+        return [
+            tool
+            for tool in listed(toolsets_of(self._gateway.settings))
+            if tool.needed_scope in caller.scopes
+        ]
 
     def _tool(self, name: str, caller: Caller) -> Tool:
         if (tool := self._by_name.get(name)) is None:
             known = ", ".join(tool.name for tool in self._listed(caller)) or "none for this token"
-            raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
+            raise MCPError(
+                INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}."
+            )
         return tool
 
 

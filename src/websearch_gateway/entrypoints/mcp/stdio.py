@@ -55,7 +55,9 @@ async def serve_stdio(settings: Settings, context: str) -> None:
         os._exit(0)  # stdin may be open yet, and a thread that cannot be cancelled waits for it
 
 
-async def serve_pipe(gateway: LazyGateway, requests: AsyncIterator[str], replies: Any = None) -> bool:
+async def serve_pipe(
+    gateway: LazyGateway, requests: AsyncIterator[str], replies: Any = None
+) -> bool:
     """Serve the client that writes these lines until they end. Whether it read all replies: it may have gone before.
 
     Args:
@@ -89,7 +91,9 @@ def _stdin_for_us_alone() -> BinaryIO:
         os.close(null)
     except OSError:  # it is closed, or no descriptor is left
         return sys.stdin.buffer
-    return os.fdopen(pipe, "rb", closefd=False)  # a thread may still read from it when this process ends
+    return os.fdopen(
+        pipe, "rb", closefd=False
+    )  # a thread may still read from it when this process ends
 
 
 async def _lines_of(pipe: BinaryIO) -> AsyncIterator[str]:

@@ -64,9 +64,13 @@ _LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
 def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     """Pages share the room by rank. A page that does not fit keeps its title, link and snippet."""
     results = [
-        result.model_copy(update={"title": shortened(result.title, LONGEST_TITLE)}) for result in response.results
+        result.model_copy(update={"title": shortened(result.title, LONGEST_TITLE)})
+        for result in response.results
     ]
-    fields: dict[str, Any] = {"results": tuple(results), "warnings": limited_warnings(response.warnings)}
+    fields: dict[str, Any] = {
+        "results": tuple(results),
+        "warnings": limited_warnings(response.warnings),
+    }
     whole = response.model_copy(update=fields)
     room = tokens * BYTES_PER_TOKEN - MARKS * len(results)
     if size_of(whole) <= room:
@@ -75,7 +79,9 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     room -= OWN_WARNING + size_of(whole.model_copy(update={"results": tuple(bare)}))
     notes = len(_CUT)
     given = shares([size_of(result.page_content) + notes for result in results], room)
-    fitted = [_shortened_page(result, share - notes) for result, share in zip(results, given, strict=True)]
+    fitted = [
+        _shortened_page(result, share - notes) for result, share in zip(results, given, strict=True)
+    ]
     cut = sum(a is not b for a, b in zip(fitted, results, strict=True))
     warning = (
         f"{cut} of {len(results)} pages are cut or left out to fit the reply: `get_content` reads one in full, "
@@ -85,7 +91,9 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
     if missing := len(results) - len(fitted):
         warning += f" {missing} results do not fit at all."
-    return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
+    return response.model_copy(
+        update=with_warning({"results": tuple(fitted)}, response.warnings, warning)
+    )
 
 
 def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
@@ -93,11 +101,17 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     left_out = {"quotes": (), "quote": None, "quote_url": None}
     forms = [
-        [claim, claim.model_copy(update={"quotes": claim.quotes[:1]}), claim.model_copy(update=left_out)]
+        [
+            claim,
+            claim.model_copy(update={"quotes": claim.quotes[:1]}),
+            claim.model_copy(update=left_out),
+        ]
         for claim in whole.claims
     ]
     bare = tuple(form[-1] for form in forms)
-    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": bare}))
+    left = (
+        tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": bare}))
+    )
     chosen = list(bare)
     for level in (1, 0):  # every claim its first quote, before any has more
         for place, form in enumerate(forms):
@@ -105,11 +119,16 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
             if size <= left:
                 chosen[place] = form[level]
                 left -= size
-    cut = sum(len(claim.quotes) - len(kept.quotes) for claim, kept in zip(whole.claims, chosen, strict=True))
+    cut = sum(
+        len(claim.quotes) - len(kept.quotes)
+        for claim, kept in zip(whole.claims, chosen, strict=True)
+    )
     if not cut:
         return whole
     warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
-    return whole.model_copy(update=with_warning({"claims": tuple(chosen)}, response.warnings, warning))
+    return whole.model_copy(
+        update=with_warning({"claims": tuple(chosen)}, response.warnings, warning)
+    )
 
 
 def fit_content(content: PageContent, tokens: int) -> PageContent:
@@ -139,8 +158,12 @@ def fit_content(content: PageContent, tokens: int) -> PageContent:
 def _fit_pages(content: PageContent, tokens: int) -> PageContent:
     fields: dict[str, Any] = {"pages": (), "warnings": limited_warnings(content.warnings)}
     room = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(content.model_copy(update=fields))
-    fields["pages"] = tuple(_fit_page(page, room // len(content.pages) - MARKS) for page in content.pages)
-    cut = sum(fitted is not page for fitted, page in zip(fields["pages"], content.pages, strict=True))
+    fields["pages"] = tuple(
+        _fit_page(page, room // len(content.pages) - MARKS) for page in content.pages
+    )
+    cut = sum(
+        fitted is not page for fitted, page in zip(fields["pages"], content.pages, strict=True)
+    )
     if not cut:
         return content.model_copy(update=fields)
     warning = f"{cut} of {len(content.pages)} pages are cut to fit the reply: read on with `url` and its `nextOffset`."
@@ -153,16 +176,27 @@ def _fit_page(page: PageWindow, room: int) -> PageWindow:
     title = shortened(page.title, LONGEST_TITLE)
     frame = page.model_copy(update={"page_content": "", "title": title})
     text, cut = opening(page.page_content, max(room - size_of(frame), LEAST_SHARE))
-    return frame.model_copy(update={"page_content": text, "next_offset": page.next_offset if cut is None else cut})
+    return frame.model_copy(
+        update={"page_content": text, "next_offset": page.next_offset if cut is None else cut}
+    )
 
 
 def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     """Keeps passages by rank: first the best of every query, then the second best. The rest is left out."""
     whole = page.model_copy(
-        update={"title": shortened(page.title, LONGEST_TITLE), "warnings": limited_warnings(page.warnings)}
+        update={
+            "title": shortened(page.title, LONGEST_TITLE),
+            "warnings": limited_warnings(page.warnings),
+        }
     )
-    empty = tuple(query.model_copy(update={"results": (), "nearest": None}) for query in page.queries)
-    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"queries": empty}))
+    empty = tuple(
+        query.model_copy(update={"results": (), "nearest": None}) for query in page.queries
+    )
+    left = (
+        tokens * BYTES_PER_TOKEN
+        - OWN_WARNING
+        - size_of(whole.model_copy(update={"queries": empty}))
+    )
     offered = [query.results or tuple(filter(None, (query.nearest,))) for query in page.queries]
     kept: list[list[PagePassage]] = [[] for _ in offered]
     for rank in range(max(map(len, offered), default=0)):
@@ -176,10 +210,10 @@ def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     cut = sum(map(len, offered)) - sum(map(len, kept))
     if not cut:
         return whole
-    warning = (
-        f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
+    warning = f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
+    queries = tuple(
+        _with_passages(query, passages) for query, passages in zip(page.queries, kept, strict=True)
     )
-    queries = tuple(_with_passages(query, passages) for query, passages in zip(page.queries, kept, strict=True))
     return whole.model_copy(update=with_warning({"queries": queries}, page.warnings, warning))
 
 
@@ -198,9 +232,13 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
         return whole
     room -= OWN_WARNING + size_of(whole.model_copy(update={"queries": ()}))
     left, lost = room, 0
-    by_size = sorted(range(len(response.queries)), key=lambda place: size_of(response.queries[place]))
+    by_size = sorted(
+        range(len(response.queries)), key=lambda place: size_of(response.queries[place])
+    )
     fitted: dict[int, RawQuery] = {}
-    for done, place in enumerate(by_size):  # the room that a short query leaves goes to the longer ones
+    for done, place in enumerate(
+        by_size
+    ):  # the room that a short query leaves goes to the longer ones
         fitted[place], missing = _fit_query(response.queries[place], left // (len(by_size) - done))
         left -= size_of(fitted[place])
         lost += missing
@@ -209,24 +247,36 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
         f"{lost} items, and the `pagemap` of others, are left out to fit the reply: ask fewer queries per call, or for "
         "fewer results."
     )
-    return whole.model_copy(update=with_warning({"queries": tuple(queries)}, response.warnings, warning))
+    return whole.model_copy(
+        update=with_warning({"queries": tuple(queries)}, response.warnings, warning)
+    )
 
 
 def fit_answer(response: A, tokens: int) -> A:
     """The text gets at most two thirds of the room. Pages cited in the cut text become the first sources."""
     warnings = limited_warnings(response.warnings)
-    whole = response if warnings == response.warnings else response.model_copy(update={"warnings": warnings})
+    whole = (
+        response
+        if warnings == response.warnings
+        else response.model_copy(update={"warnings": warnings})
+    )
     room = tokens * BYTES_PER_TOKEN
     if _size_of_answer(Parts(whole)) + AGE <= room:
         return whole
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
     left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
-    cited = [_within(citation, len(text)) for citation in response.citations if citation.end_index <= len(text)]
+    cited = [
+        _within(citation, len(text))
+        for citation in response.citations
+        if citation.end_index <= len(text)
+    ]
     citations = first_fitting(left, cited)
     left -= size_of([citation.model_dump(mode="json", by_alias=True) for citation in citations])
     placed = {citation.url for citation in citations}
-    unplaced = [_as_source(citation) for citation in response.citations if citation.url not in placed]
+    unplaced = [
+        _as_source(citation) for citation in response.citations if citation.url not in placed
+    ]
     sources = first_fitting(left, (*unplaced, *response.sources))
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
@@ -261,7 +311,9 @@ def _first_of(response: R, field: str, tokens: int, warning: str) -> R:
     if not (cut := len(items) - len(kept)):
         return response
     warnings = getattr(response, "warnings", ())
-    return response.model_copy(update=with_warning({field: tuple(kept)}, warnings, warning.format(cut)))
+    return response.model_copy(
+        update=with_warning({field: tuple(kept)}, warnings, warning.format(cut))
+    )
 
 
 def _shortened_page(result: WebResult, room: int) -> WebResult:
@@ -296,10 +348,17 @@ def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
         return whole
     whole = whole.model_copy(update={"more": ()})
     room -= OWN_WARNING + size_of(whole.model_copy(update={"results": ()}))
-    bare = first_fitting(room // 2, [hit.model_copy(update={"content": ""}) for hit in response.results])
+    bare = first_fitting(
+        room // 2, [hit.model_copy(update={"content": ""}) for hit in response.results]
+    )
     hits = response.results[: len(bare)]
-    given = shares([size_of(hit.content) for hit in hits], room - sum(size_of(hit) + 1 for hit in bare))
-    texts = (opening(hit.content, share)[0] if share else "" for hit, share in zip(hits, given, strict=True))
+    given = shares(
+        [size_of(hit.content) for hit in hits], room - sum(size_of(hit) + 1 for hit in bare)
+    )
+    texts = (
+        opening(hit.content, share)[0] if share else ""
+        for hit, share in zip(hits, given, strict=True)
+    )
     fitted = [
         hit if text == hit.content else hit.model_copy(update={"content": text})
         for hit, text in zip(hits, texts, strict=True)
@@ -310,7 +369,9 @@ def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
         f"{cut} of {len(fitted)} sections are cut and {len(response.results) - len(fitted)} left out to fit the reply: "
         "read_docs reads one, and a smaller `limit` leaves more room for each."
     )
-    return whole.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
+    return whole.model_copy(
+        update=with_warning({"results": tuple(fitted)}, response.warnings, warning)
+    )
 
 
 def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
@@ -320,7 +381,9 @@ def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
     room -= OWN_WARNING + size_of(response.model_copy(update={"outline": ()}))
     kept = first_fitting(room, response.outline)
     following = response.outline[len(kept)].section_id
-    return response.model_copy(update={"outline": tuple(kept), "truncated": True, "next_section_id": following})
+    return response.model_copy(
+        update={"outline": tuple(kept), "truncated": True, "next_section_id": following}
+    )
 
 
 def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
@@ -334,7 +397,9 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
     if size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
         return response
     room -= OWN_WARNING + size_of(response.model_copy(update={"sites": ()}))
-    bare = first_fitting(room, [site.model_copy(update={"failures": (), "skipped": ()}) for site in response.sites])
+    bare = first_fitting(
+        room, [site.model_copy(update={"failures": (), "skipped": ()}) for site in response.sites]
+    )
     room -= sum(size_of(site) + 1 for site in bare)
     shown: list[DocsSiteStatus] = []
     for left, site in zip(range(len(bare), 0, -1), response.sites, strict=False):
@@ -342,6 +407,10 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
         room -= sum(size_of(failure) + 1 for failure in failures)
         skipped = first_fitting(room // left, site.skipped)
         room -= sum(size_of(reason) + 1 for reason in skipped)
-        shown.append(site.model_copy(update={"failures": tuple(failures), "skipped": tuple(skipped)}))
+        shown.append(
+            site.model_copy(update={"failures": tuple(failures), "skipped": tuple(skipped)})
+        )
     warning = f"{len(response.sites) - len(shown)} sites and some addresses are left out to fit: name one in `site`."
-    return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()})
+    return response.model_copy(
+        update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()}
+    )

@@ -17,7 +17,9 @@ def untrusted(text: str) -> str:
     return wrap_untrusted(text, fresh_nonce()) if text else ""
 
 
-_MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+_MARKED = re.compile(
+    r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL
+)
 
 
 def fresh_nonce() -> str:

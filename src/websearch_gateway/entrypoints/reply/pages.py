@@ -22,17 +22,29 @@ MOST_OF_URL = 200
 
 def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
     """Several pages in one result."""
-    return tuple(PageWindow(**{name: getattr(page, name) for name in PageWindow.model_fields}) for page in pages)
+    return tuple(
+        PageWindow(**{name: getattr(page, name) for name in PageWindow.model_fields})
+        for page in pages
+    )
 
 
-async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int) -> list[PageContent]:
+async def read_fitting(
+    gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int
+) -> list[PageContent]:
     """As `read_each`, each page with an equal share of the reply."""
     pages = await read_each(gateway, urls, caller, max_chars)
-    return [page if page.error else fit_content(page, gateway.max_reply_tokens // len(pages)) for page in pages]
+    return [
+        page if page.error else fit_content(page, gateway.max_reply_tokens // len(pages))
+        for page in pages
+    ]
 
 
 async def read_each(
-    gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int, progress: Progress = no_progress
+    gateway: Gateway,
+    urls: Sequence[str],
+    caller: Caller,
+    max_chars: int,
+    progress: Progress = no_progress,
 ) -> list[PageContent]:
     """The beginning of each page, in the order of `urls`. One that fails has its `error`, a note as its text, and the
     first MOST_OF_URL characters of its URL."""
@@ -42,7 +54,9 @@ async def read_each(
     async def read(url: str) -> PageContent:
         async with turn:
             try:
-                return await gateway.reading.content(ContentRequest(url, max_chars=max_chars), caller)
+                return await gateway.reading.content(
+                    ContentRequest(url, max_chars=max_chars), caller
+                )
             except SearchError as error:
                 info = describe(error)
                 note = unreadable_note(info.code, info.details, host(url), info.message)

@@ -27,7 +27,11 @@ def size_of(value: Any) -> int:
     """The size of a text, a result or JSON-ready data."""
     if isinstance(value, WireModel):
         value = value.model_dump(mode="json", by_alias=True)
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace"))
+    return len(
+        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "backslashreplace"
+        )
+    )
 
 
 def shares(sizes: Sequence[int], room: int) -> list[int]:
@@ -38,8 +42,14 @@ def shares(sizes: Sequence[int], room: int) -> list[int]:
     """
     weights = [1 / rank for rank in range(1, len(sizes) + 1)]
     total = sum(weights)
-    given = [min(size, int(max(0, room) * weight / total)) for size, weight in zip(sizes, weights, strict=True)]
-    given = [share if share >= min(size, LEAST_SHARE) else 0 for size, share in zip(sizes, given, strict=True)]
+    given = [
+        min(size, int(max(0, room) * weight / total))
+        for size, weight in zip(sizes, weights, strict=True)
+    ]
+    given = [
+        share if share >= min(size, LEAST_SHARE) else 0
+        for size, share in zip(sizes, given, strict=True)
+    ]
     left = max(0, room) - sum(given)
     for place, size in enumerate(sizes):
         more = min(size - given[place], left)
@@ -73,7 +83,9 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], warning: str) -> dict[str, Any]:
+def with_warning(
+    fields: Mapping[str, Any], warnings: Sequence[str], warning: str
+) -> dict[str, Any]:
     """`fields` with the limited `warnings` and one more `warning`."""
     return {**fields, "warnings": (*limited_warnings(warnings), warning)}
 

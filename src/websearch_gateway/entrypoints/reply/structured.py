@@ -7,7 +7,18 @@ from typing import Any
 from websearch_gateway.results import WireModel
 
 RESULTS = frozenset(
-    {"citations", "claims", "days", "heading_path", "providers", "queries", "results", "sectionPath", "sites", "tools"}
+    {
+        "citations",
+        "claims",
+        "days",
+        "heading_path",
+        "providers",
+        "queries",
+        "results",
+        "sectionPath",
+        "sites",
+        "tools",
+    }
 )
 """Lists that are what a tool gives: they stand even where they are empty. Other lists are left out then."""
 

@@ -61,10 +61,22 @@ TOLD_BY_MESSAGES = frozenset({"attempts", "faults", "field", "allowed"})
 
 def error_text(error: ErrorInfo, *more: str) -> str:
     """A failed call: the code and the message, when to try again, and `more` of it."""
-    wait = "" if error.retry_after_seconds is None else f"retryAfterSeconds: {error.retry_after_seconds:g}"
-    details = {name: value for name, value in (error.details or {}).items() if name not in TOLD_BY_MESSAGES}
-    facts = f"details: {json.dumps(details, ensure_ascii=False, separators=(',', ':'))}" if details else ""
-    return _joined("\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, facts))), *more)
+    wait = (
+        ""
+        if error.retry_after_seconds is None
+        else f"retryAfterSeconds: {error.retry_after_seconds:g}"
+    )
+    details = {
+        name: value for name, value in (error.details or {}).items() if name not in TOLD_BY_MESSAGES
+    }
+    facts = (
+        f"details: {json.dumps(details, ensure_ascii=False, separators=(',', ':'))}"
+        if details
+        else ""
+    )
+    return _joined(
+        "\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, facts))), *more
+    )
 
 
 def answer_text(response: SearchResponse) -> str:
@@ -93,7 +105,9 @@ def similar_text(response: SimilarAnswers) -> str:
 
 def claims_text(response: CheckedClaims) -> str:
     """Each claim with its verdict and what differs, and under it the words of the pages to judge it by."""
-    return _joined(_warned(response.warnings), "\n".join(map(_claim, response.claims)) or "No claims.")
+    return _joined(
+        _warned(response.warnings), "\n".join(map(_claim, response.claims)) or "No claims."
+    )
 
 
 def _claim(checked: CheckedClaim) -> str:
@@ -113,8 +127,13 @@ def _claim(checked: CheckedClaim) -> str:
 
 def found_text(response: WebSearchResponse) -> str:
     """A list of the results, and then the page of each under its number."""
-    rows = "\n".join(f"[{number}] {_row(result)}" for number, result in enumerate(response.results, start=1))
-    pages = [f"[{number}]\n{result.page_content}" for number, result in enumerate(response.results, start=1)]
+    rows = "\n".join(
+        f"[{number}] {_row(result)}" for number, result in enumerate(response.results, start=1)
+    )
+    pages = [
+        f"[{number}]\n{result.page_content}"
+        for number, result in enumerate(response.results, start=1)
+    ]
     return _joined(_warned(response.warnings), untrusted(rows) or "No results.", *pages)
 
 
@@ -177,14 +196,19 @@ def _section(section: DocsHit, *, names_site: bool) -> str:
 
 def section_text(section: DocsReadResponse) -> str:
     """A section, or the outline of a page, after its ids and address."""
-    facts = [section.url, f"{section.site_name} {section.site_version}", f"section_id: {section.section_id}"]
+    facts = [
+        section.url,
+        f"{section.site_name} {section.site_version}",
+        f"section_id: {section.section_id}",
+    ]
     if section.next_section_id is not None:
         facts.append(f"next_section_id: {section.next_section_id}")
     if section.truncated:
         facts.append("truncated")
     facts.append(f"as of {_day(section.fetched_at)}")
     outline = [
-        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)" for entry in section.outline
+        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)"
+        for entry in section.outline
     ]
     text = _joined(section.page_title, unmarked(section.content), "\n".join(outline))
     return _joined(_warned(section.warnings), " · ".join(facts), untrusted(text))
@@ -198,7 +222,9 @@ def sites_text(response: DocsSites) -> str:
 
 def _site(site: DocsSite) -> str:
     facts = [site.status, f"{site.page_count} pages", site.age and f"{site.age} old", site.left_out]
-    return f"- {site.name} {site.version} (id {site.id}): {', '.join(filter(None, facts))}, {site.url}"
+    return (
+        f"- {site.name} {site.version} (id {site.id}): {', '.join(filter(None, facts))}, {site.url}"
+    )
 
 
 def status_text(status: DocsStatus) -> str:
@@ -211,12 +237,18 @@ def _site_status(site: DocsSiteStatus) -> str:
     lines = [_site(site)]
     if site.reason:
         lines.append(f"  reason: {site.reason}")
-    lines.append(f"  known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}")
+    lines.append(
+        f"  known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}"
+    )
     if site.owner is not None:
         lines.append(f"  crawled by {site.owner}")
-    lines += [f"  failed: {failure.url} ({failure.reason}, {failure.attempts} attempts)" for failure in site.failures]
     lines += [
-        f"  left out: {skipped.count} ({skipped.reason}), such as {', '.join(skipped.urls)}" for skipped in site.skipped
+        f"  failed: {failure.url} ({failure.reason}, {failure.attempts} attempts)"
+        for failure in site.failures
+    ]
+    lines += [
+        f"  left out: {skipped.count} ({skipped.reason}), such as {', '.join(skipped.urls)}"
+        for skipped in site.skipped
     ]
     return "\n".join(lines)
 
@@ -236,7 +268,9 @@ def _provider(status: ProviderStatus) -> str:
     if status.last_success_at is not None:
         facts.append(f"last success {status.last_success_at}")
     if status.last_error is not None:
-        facts.append(f"last error at {status.last_error.at}: {status.last_error.code}: {status.last_error.message}")
+        facts.append(
+            f"last error at {status.last_error.at}: {status.last_error.code}: {status.last_error.message}"
+        )
     return f"{status.name}: {'; '.join(facts)}"
 
 
@@ -257,7 +291,9 @@ def facts_of(result: WireModel) -> list[str]:
         if isinstance(value, WireModel):
             lines.append(f"{key}: {', '.join(facts_of(value))}")
         elif isinstance(value, Mapping):
-            lines.append(f"{key}: {', '.join(f'{part} {amount}' for part, amount in value.items())}")
+            lines.append(
+                f"{key}: {', '.join(f'{part} {amount}' for part, amount in value.items())}"
+            )
         elif isinstance(value, tuple):
             lines += [f"{key}:", *(f"- {', '.join(facts_of(part))}" for part in value)]
         else:
@@ -299,7 +335,11 @@ OTHER_WORDS = ("quoted", "differs")
 
 def _proofs(citation: Citation) -> list[str]:
     """The page's own words where the answer has others."""
-    quotes = [span.quote for span in citation.spans or (citation,) if span.support in OTHER_WORDS and span.quote]
+    quotes = [
+        span.quote
+        for span in citation.spans or (citation,)
+        if span.support in OTHER_WORDS and span.quote
+    ]
     return [f'    "{quote}"' for quote in dict.fromkeys(quotes)]
 
 
@@ -343,14 +383,20 @@ def _row(result: WebResult) -> str:
 
 
 def _raw_query(query: RawQuery) -> str:
-    age = "" if query.cache == "miss" else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    age = (
+        ""
+        if query.cache == "miss"
+        else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    )
     heading = f"# {query.query} ({query.provider}{age})" if query.provider else f"# {query.query}"
     if error := query.result.get("error"):
         wait = _of(error, "retryAfterSeconds")
         again = f" (retryAfterSeconds: {wait})" if wait else ""
         return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}{again}"
     items = query.result.get("items", [])
-    rows = [f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items]
+    rows = [
+        f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items
+    ]
     return f"{heading}\n{untrusted(chr(10).join(rows)) or 'No results.'}"
 
 

@@ -36,7 +36,9 @@ class Arguments(BaseModel):
     form the caller used, `Tool.parse` has understood it before. Ranges are declared here and judged by the guard.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True
+    )
 
     def request(self) -> Any:
         """What the gateway takes: the request from whose fields these were made, else these themselves."""
@@ -104,7 +106,9 @@ class Tool:
     fit: Callable[[Any, int], WireModel] | None = None
     on_error: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
 
-    async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
+    async def call(
+        self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress
+    ) -> WireModel:
         """Run the tool; workers count its jobs as the caller's. Raises what `run` raises."""
         gateway.called_by(caller)
         result = await self.run(gateway, arguments, caller, progress)
@@ -164,7 +168,10 @@ def refusal(
     Args:
         known: by place, the arguments that exist where an unknown one was given.
     """
-    reported = [{"field": shown(field), "problem": shown(problem)} for field, problem in faults[:MOST_FAULTS]]
+    reported = [
+        {"field": shown(field), "problem": shown(problem)}
+        for field, problem in faults[:MOST_FAULTS]
+    ]
     listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in reported)
     more = " There are more." if len(faults) > MOST_FAULTS else ""
     message = f"Unusable arguments for {tool}: {listed}.{more}"

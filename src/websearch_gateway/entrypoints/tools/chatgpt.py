@@ -15,9 +15,20 @@ from pydantic import StrictStr
 from websearch_gateway.base import host
 from websearch_gateway.entrypoints.reply.fitting import MARKS, OWN_WARNING, fit_content
 from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked, untrusted
-from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, LONGEST_TITLE, shortened, size_of
+from websearch_gateway.entrypoints.reply.sizes import (
+    BYTES_PER_TOKEN,
+    LONGEST_TITLE,
+    shortened,
+    size_of,
+)
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.models import LONGEST_QUERY, Caller, ContentRequest, Progress, WebSearchRequest
+from websearch_gateway.models import (
+    LONGEST_QUERY,
+    Caller,
+    ContentRequest,
+    Progress,
+    WebSearchRequest,
+)
 from websearch_gateway.results import ConnectorHit, ConnectorHits, ConnectorPage, WireModel
 
 if TYPE_CHECKING:
@@ -40,7 +51,9 @@ class FetchArguments(Arguments):
     id: Annotated[StrictStr, declared("An id of search, or a URL.", minLength=1)]
 
 
-async def _find(gateway: Gateway, asked: FindArguments, caller: Caller, progress: Progress) -> ConnectorHits:
+async def _find(
+    gateway: Gateway, asked: FindArguments, caller: Caller, progress: Progress
+) -> ConnectorHits:
     request = WebSearchRequest(asked.query, num_results=MOST_HITS, read_pages=False)
     found = await gateway.web_search(request, caller, progress)
     hits = [
@@ -53,7 +66,9 @@ async def _find(gateway: Gateway, asked: FindArguments, caller: Caller, progress
     return ConnectorHits(results=tuple(hits))
 
 
-async def _fetch(gateway: Gateway, asked: FetchArguments, caller: Caller, progress: Progress) -> ConnectorPage:
+async def _fetch(
+    gateway: Gateway, asked: FetchArguments, caller: Caller, progress: Progress
+) -> ConnectorPage:
     """A page, or as much of it as fits: `metadata.nextId` is the id of the rest."""
     continued = _CONTINUED.fullmatch(asked.id)
     url = continued[1] if continued else asked.id

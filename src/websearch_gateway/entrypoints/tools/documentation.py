@@ -10,16 +10,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.base import with_scheme
-from websearch_gateway.entrypoints.reply.fitting import MARKS, fit_docs, fit_docs_status, fit_outline, fit_sites
+from websearch_gateway.entrypoints.reply.fitting import (
+    MARKS,
+    fit_docs,
+    fit_docs_status,
+    fit_outline,
+    fit_sites,
+)
 from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
 from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
-from websearch_gateway.entrypoints.reply.texts import section_text, sections_text, sites_text, status_text
-from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.reply.texts import (
+    section_text,
+    sections_text,
+    sites_text,
+    status_text,
+)
+from websearch_gateway.entrypoints.tools.base import (
+    Arguments,
+    NoArguments,
+    Tool,
+    declared,
+    reply_tokens,
+)
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress
 from websearch_gateway.pipeline.argument_values import up_to
 from websearch_gateway.pipeline.calls import one_deadline
-from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus, WireModel
+from websearch_gateway.results import (
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSites,
+    DocsStatus,
+    WireModel,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
@@ -39,7 +62,9 @@ Run = Callable[["Gateway", Any, Caller, Progress], Awaitable[WireModel]]
 def _counted(run: Run, *, timed: bool = False) -> Run:
     """`run`, counted against READ_RATE_LIMIT even if the call fails; `timed` with the deadline of a search."""
 
-    async def counted(gateway: Gateway, given: Any, caller: Caller, progress: Progress) -> WireModel:
+    async def counted(
+        gateway: Gateway, given: Any, caller: Caller, progress: Progress
+    ) -> WireModel:
         await gateway.reading.rate_limits.admit(caller)
         async with one_deadline(gateway.reading.deadline_seconds) if timed else nullcontext():
             return await run(gateway, given, caller, progress)
@@ -48,18 +73,24 @@ def _counted(run: Run, *, timed: bool = False) -> Run:
 
 
 class SearchDocsArguments(Arguments):
-    query: Annotated[StrictStr, declared("A symbol, a flag, or a question.", minLength=1, maxLength=1000)]
+    query: Annotated[
+        StrictStr, declared("A symbol, a flag, or a question.", minLength=1, maxLength=1000)
+    ]
     site_id: Annotated[StrictStr | None, declared("An id or name of list_sites.")] = None
     sites_filter: Annotated[
         StrictStr | None, declared("Regular expression over site names and URLs.", maxLength=200)
     ] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
     limit: Annotated[StrictInt, declared("The most sections.", minimum=1, maximum=50)] = 10
-    max_tokens: Annotated[StrictInt, declared("The most tokens of all sections.", minimum=100, maximum=50_000)] = 1_600
+    max_tokens: Annotated[
+        StrictInt, declared("The most tokens of all sections.", minimum=100, maximum=50_000)
+    ] = 1_600
 
 
 class ReadDocsArguments(Arguments):
-    section_id: Annotated[StrictStr | None, declared("The `section_id` of search_docs; or give `url`.")] = None
+    section_id: Annotated[
+        StrictStr | None, declared("The `section_id` of search_docs; or give `url`.")
+    ] = None
     url: Annotated[StrictStr | None, declared("The URL of an indexed page.")] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
     around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
@@ -84,16 +115,21 @@ class AddDocsArguments(Arguments):
     ]
     name: Annotated[StrictStr | None, declared("Default: its host.")] = None
     version: Annotated[StrictStr | None, declared("Default: latest.")] = None
-    max_pages: Annotated[StrictInt | None, declared("Pages at most. Default: 20000.", minimum=1, maximum=1_000_000)] = (
-        None
-    )
-    delay: Annotated[
-        StrictFloat | None, declared("Seconds between requests. Default: 0.25.", minimum=0, maximum=600)
+    max_pages: Annotated[
+        StrictInt | None, declared("Pages at most. Default: 20000.", minimum=1, maximum=1_000_000)
     ] = None
-    base_url: Annotated[StrictStr | None, declared("Where the pages of an archive are on the web.")] = None
+    delay: Annotated[
+        StrictFloat | None,
+        declared("Seconds between requests. Default: 0.25.", minimum=0, maximum=600),
+    ] = None
+    base_url: Annotated[
+        StrictStr | None, declared("Where the pages of an archive are on the web.")
+    ] = None
 
 
-async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, _: Progress) -> DocsSearchResponse:
+async def _search(
+    gateway: Gateway, given: SearchDocsArguments, caller: Caller, _: Progress
+) -> DocsSearchResponse:
     from websearch_gateway.docs import MOST_SEARCH_TOKENS, MOST_SECTIONS
 
     limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
@@ -107,11 +143,16 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, 
         max_tokens=max_tokens,
         caller=caller,
     )
-    fields = {"notice": NOTICE if found.results else "", "warnings": (*found.warnings, *fewer, *shorter)}
+    fields = {
+        "notice": NOTICE if found.results else "",
+        "warnings": (*found.warnings, *fewer, *shorter),
+    }
     return fit_docs(found.model_copy(update=fields), reply_tokens(gateway, caller))
 
 
-async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
+async def _read(
+    gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress
+) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
     from websearch_gateway.docs import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
@@ -133,32 +174,46 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
         if size <= room or max_tokens == LEAST_TOKENS:
             await gateway.reading.provenance.remember(found, caller)
             return marked(found, "content", fresh_nonce()) if found.content else found
-        max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
+        max_tokens = max(
+            LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10
+        )
 
 
 async def _list(gateway: Gateway, _: NoArguments, caller: Caller, __: Progress) -> DocsSites:
     from websearch_gateway.docs import listed
 
-    return fit_sites(await listed(gateway.docs, await gateway.docs.completed()), reply_tokens(gateway, caller))
+    return fit_sites(
+        await listed(gateway.docs, await gateway.docs.completed()), reply_tokens(gateway, caller)
+    )
 
 
-async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
+async def _status(
+    gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress
+) -> DocsStatus:
     from websearch_gateway.docs import statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.shown())
-    return fit_docs_status(await statuses(docs, found, docs.runner.trouble), reply_tokens(gateway, caller))
+    return fit_docs_status(
+        await statuses(docs, found, docs.runner.trouble), reply_tokens(gateway, caller)
+    )
 
 
-async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
+async def _add(
+    gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress
+) -> DocsStatus:
     from websearch_gateway.docs import package_named
 
     package = package_named(given.url)
     url = given.url if package else with_scheme(given.url) or ""
     if not package and not url.startswith(("http://", "https://")):
-        raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
+        raise SearchValidationError(
+            "url must begin with https:// or http://. Folders are added on the command line."
+        )
     options = {
-        name: value for name in ("max_pages", "delay", "base_url") if (value := getattr(given, name)) is not None
+        name: value
+        for name in ("max_pages", "delay", "base_url")
+        if (value := getattr(given, name)) is not None
     }
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
@@ -167,7 +222,9 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     if given.base_url is not None:
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
     call = gateway.reading.provenance.checking_redirects(UNLIMITED, url, caller)
-    options["is_guarded"] = call is not UNLIMITED  # holds when the crawl resumes without the caller, too
+    options["is_guarded"] = (
+        call is not UNLIMITED
+    )  # holds when the crawl resumes without the caller, too
     site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
         if package:
@@ -176,10 +233,14 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise
-    return status.model_copy(update={"message": " ".join(filter(None, (unknown, note, status.message)))})
+    return status.model_copy(
+        update={"message": " ".join(filter(None, (unknown, note, status.message)))}
+    )
 
 
-async def _update(gateway: Gateway, given: SiteArguments, caller: Caller, progress: Progress) -> DocsStatus:
+async def _update(
+    gateway: Gateway, given: SiteArguments, caller: Caller, progress: Progress
+) -> DocsStatus:
     site = await gateway.docs.find_one(given.site, given.version)
     call = gateway.reading.provenance.checking_redirects(UNLIMITED, site.url, caller)
     return await _crawled(gateway, site, caller, progress, call)
@@ -211,15 +272,30 @@ async def _crawled(
             last = now.done
             await progress(f"{now.done} of {now.known} pages{waiting}")
 
-    after = await gateway.docs.runner.crawl_for(site.id, gateway.reading.deadline_seconds, tell, call)
+    after = await gateway.docs.runner.crawl_for(
+        site.id, gateway.reading.deadline_seconds, tell, call
+    )
     found = [after] if after else []
     crawls_on = after is not None and after.status in ("queued", "crawling")
-    message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
-    return fit_docs_status(await statuses(gateway.docs, found, message), reply_tokens(gateway, caller))
+    message = (
+        f"Still crawling{waiting}. It goes on in the background; docs_status shows how far."
+        if crawls_on
+        else ""
+    )
+    return fit_docs_status(
+        await statuses(gateway.docs, found, message), reply_tokens(gateway, caller)
+    )
 
 
 _docs = partial(Tool, toolset="docs", open_world=False)
-_changing = partial(Tool, toolset="docs-admin", scope="admin", result=DocsStatus, text=status_text, changes_data=True)
+_changing = partial(
+    Tool,
+    toolset="docs-admin",
+    scope="admin",
+    result=DocsStatus,
+    text=status_text,
+    changes_data=True,
+)
 
 DOCS: tuple[Tool, ...] = (
     _docs(

@@ -14,7 +14,12 @@ from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.docs import has_site
 from websearch_gateway.entrypoints.reply.fitting import fit_answer, fit_similar
-from websearch_gateway.entrypoints.reply.texts import cached_text, facts_text, providers_text, similar_text
+from websearch_gateway.entrypoints.reply.texts import (
+    cached_text,
+    facts_text,
+    providers_text,
+    similar_text,
+)
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
 from websearch_gateway.entrypoints.tools.chatgpt import CHATGPT
 from websearch_gateway.entrypoints.tools.documentation import DOCS
@@ -70,11 +75,15 @@ OPS: tuple[Tool, ...] = (
 
 
 class SearchCachedArguments(Arguments):
-    query: Annotated[StrictStr, declared("The question, in full words.", minLength=1, maxLength=400)]
+    query: Annotated[
+        StrictStr, declared("The question, in full words.", minLength=1, maxLength=400)
+    ]
 
 
 class SearchSimilarArguments(SearchCachedArguments):
-    threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = 0.72
+    threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = (
+        0.72
+    )
     limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
 
 
@@ -89,7 +98,9 @@ CACHE: tuple[Tool, ...] = (
         ),
         arguments=SearchSimilarArguments,
         result=SimilarAnswers,
-        run=lambda gateway, asked, caller, _: gateway.search_similar(**asked.model_dump(), caller=caller),
+        run=lambda gateway, asked, caller, _: gateway.search_similar(
+            **asked.model_dump(), caller=caller
+        ),
         fit=fit_similar,
         text=similar_text,
     ),
@@ -108,15 +119,20 @@ CACHE: tuple[Tool, ...] = (
 
 class CacheClearArguments(Arguments):
     older_than_hours: Annotated[
-        StrictFloat | None, declared("Only entries older than this. Default: any age.", exclusiveMinimum=0)
+        StrictFloat | None,
+        declared("Only entries older than this. Default: any age.", exclusiveMinimum=0),
     ] = None
     query: Annotated[
-        StrictStr | None, declared("Only answers to this question. Default: everything.", minLength=1, maxLength=400)
+        StrictStr | None,
+        declared("Only answers to this question. Default: everything.", minLength=1, maxLength=400),
     ] = None
 
 
 class CacheMigrateArguments(Arguments):
-    target: Annotated[StrictStr, declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)]
+    target: Annotated[
+        StrictStr,
+        declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000),
+    ]
 
 
 _admin = partial(Tool, toolset="admin", text=facts_text, changes_data=True, open_world=False)

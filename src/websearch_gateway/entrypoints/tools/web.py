@@ -27,7 +27,13 @@ from websearch_gateway.entrypoints.reply.texts import (
     passages_text,
     raw_text,
 )
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, arguments_of, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.base import (
+    Arguments,
+    Tool,
+    arguments_of,
+    declared,
+    reply_tokens,
+)
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import (
     MOST_CLAIMS,
@@ -64,7 +70,9 @@ class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[mis
 
 
 class CheckClaimsArguments(Arguments):
-    claims: Annotated[tuple[ClaimArguments, ...], declared("What to check.", minItems=1, maxItems=MOST_CLAIMS)]
+    claims: Annotated[
+        tuple[ClaimArguments, ...], declared("What to check.", minItems=1, maxItems=MOST_CLAIMS)
+    ]
 
     def request(self) -> list[Claim]:
         return [one.request() for one in self.claims]
@@ -96,7 +104,9 @@ ANSWER: tuple[Tool, ...] = (
         ),
         arguments=CheckClaimsArguments,
         result=CheckedClaims,
-        run=lambda gateway, claims, caller, progress: gateway.check_claims(claims, caller, progress),
+        run=lambda gateway, claims, caller, progress: gateway.check_claims(
+            claims, caller, progress
+        ),
         fit=fit_claims,
         text=claims_text,
     ),
@@ -104,7 +114,9 @@ ANSWER: tuple[Tool, ...] = (
 
 
 class WebSearchArguments(arguments_of(WebSearchRequest, "WebSearchArguments")):  # type: ignore[misc]  # as above
-    topic: Annotated[Topic, declared("news: of the last week, unless `freshness` is given.")] = "general"
+    topic: Annotated[Topic, declared("news: of the last week, unless `freshness` is given.")] = (
+        "general"
+    )
 
     def request(self) -> WebSearchRequest:
         request: WebSearchRequest = super().request()
@@ -117,7 +129,9 @@ class WebSearchArguments(arguments_of(WebSearchRequest, "WebSearchArguments")): 
 async def _web_search(
     gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
-    response = fit_web(await gateway.web_search(asked, caller, progress), reply_tokens(gateway, caller))
+    response = fit_web(
+        await gateway.web_search(asked, caller, progress), reply_tokens(gateway, caller)
+    )
     nonce = fresh_nonce()
     results = tuple(marked(result, "page_content", nonce) for result in response.results)
     return response.model_copy(update={"results": results})
@@ -178,10 +192,15 @@ MOST_URLS = 10
 class GetContentArguments(Arguments):
     url: Annotated[StrictStr | None, declared("An http(s) URL.")] = None
     urls: Annotated[
-        tuple[StrictStr, ...], declared("Several URLs instead of `url`; gives `pages`.", maxItems=MOST_URLS)
+        tuple[StrictStr, ...],
+        declared("Several URLs instead of `url`; gives `pages`.", maxItems=MOST_URLS),
     ] = ()
-    offset: Annotated[StrictInt, declared("Where to begin: `nextOffset` of the previous window.", minimum=0)] = 0
-    max_chars: Annotated[StrictInt, declared("The most characters.", minimum=1, maximum=100_000)] = 20_000
+    offset: Annotated[
+        StrictInt, declared("Where to begin: `nextOffset` of the previous window.", minimum=0)
+    ] = 0
+    max_chars: Annotated[
+        StrictInt, declared("The most characters.", minimum=1, maximum=100_000)
+    ] = 20_000
 
 
 async def _get_content(
@@ -194,21 +213,31 @@ async def _get_content(
     await progress(f"Reading {host(arguments.url)}")
     request = ContentRequest(arguments.url, arguments.offset, arguments.max_chars)
     content = await gateway.reading.content(request, caller)
-    return marked(fit_content(content, reply_tokens(gateway, caller)), "page_content", fresh_nonce())
+    return marked(
+        fit_content(content, reply_tokens(gateway, caller)), "page_content", fresh_nonce()
+    )
 
 
-async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress) -> PageContent:
+async def _several(
+    gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress
+) -> PageContent:
     """The beginnings of several pages, each with an equal share of the reply."""
     if arguments.offset:
-        raise SearchValidationError("`offset` works with one `url` only.", details={"field": "offset"})
+        raise SearchValidationError(
+            "`offset` works with one `url` only.", details={"field": "offset"}
+        )
     pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
     counted = Counter(warning for page in pages for warning in page.warnings)
     # A warning of a single page stands with its address.
-    warnings = [one if counted[one] > 1 else f"{page.url}: {one}" for page in pages for one in page.warnings]
+    warnings = [
+        one if counted[one] > 1 else f"{page.url}: {one}" for page in pages for one in page.warnings
+    ]
     whole = PageContent(pages=windows(pages), warnings=tuple(dict.fromkeys(warnings)))
     fitted = fit_content(whole, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
-    shown = tuple(page if page.error else marked(page, "page_content", nonce) for page in fitted.pages)
+    shown = tuple(
+        page if page.error else marked(page, "page_content", nonce) for page in fitted.pages
+    )
     return fitted.model_copy(update={"pages": shown})
 
 
@@ -238,7 +267,9 @@ def _noted(error: ErrorInfo) -> dict[str, str]:
     return {"note": SCANNED} if details.get("reason") == SCANNED else {}
 
 
-async def _read_from_page(gateway: Gateway, asked: PassagesRequest, caller: Caller, _: Progress) -> PagePassages:
+async def _read_from_page(
+    gateway: Gateway, asked: PassagesRequest, caller: Caller, _: Progress
+) -> PagePassages:
     found = await gateway.reading.passages(asked, caller)
     found = fit_passages(found, reply_tokens(gateway, caller))
     nonce = fresh_nonce()

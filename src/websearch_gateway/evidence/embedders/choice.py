@@ -50,14 +50,20 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
         from websearch_gateway.evidence.embedders.remote import OllamaEmbedder
 
         base = url if parts.path else f"{url}/api"
-        return OllamaEmbedder(base, client, retry, settings.embedding_model_name or "nomic-embed-text", key)
+        return OllamaEmbedder(
+            base, client, retry, settings.embedding_model_name or "nomic-embed-text", key
+        )
     from websearch_gateway.evidence.embedders.remote import OpenAICompatibleEmbedder
 
-    return OpenAICompatibleEmbedder(url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key)
+    return OpenAICompatibleEmbedder(
+        url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key
+    )
 
 
 def open_reranker(
-    settings: Settings, client: httpx2.AsyncClient, layers: Sequence[Layer[Mapping[int, float]]] = ()
+    settings: Settings,
+    client: httpx2.AsyncClient,
+    layers: Sequence[Layer[Mapping[int, float]]] = (),
 ) -> Reranker | None:
     """The reranker that the settings name, if any. It is called with the first texts, not here."""
     if settings.reranker_url is None:
@@ -71,7 +77,11 @@ def open_reranker(
 
 
 OPENAI_HOST = "api.openai.com"
-OPENAI_USD = {"text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.1}
+OPENAI_USD = {
+    "text-embedding-3-small": 0.02,
+    "text-embedding-3-large": 0.13,
+    "text-embedding-ada-002": 0.1,
+}
 DEFAULT_MODEL = "text-embedding-3-small"
 
 

@@ -60,7 +60,10 @@ class StaticEmbedder:
         self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
     ) -> Vectors:
         """Unit vectors of the texts; the zero vector for a text without a known piece. Large batches go to a thread."""
-        if len(texts) > MOST_TEXTS_ON_THE_LOOP or sum(map(len, texts)) > MOST_CHARACTERS_ON_THE_LOOP:
+        if (
+            len(texts) > MOST_TEXTS_ON_THE_LOOP
+            or sum(map(len, texts)) > MOST_CHARACTERS_ON_THE_LOOP
+        ):
             return await in_own_thread(self.encode, texts)
         return self.encode(texts)
 
@@ -73,7 +76,9 @@ class StaticEmbedder:
             counts = self._pieces.counts(text)
             counts.pop(UNKNOWN, None)
             pieces = list(counts)
-            weights = self._table.scales[pieces] * np.fromiter(counts.values(), np.float32, len(pieces))
+            weights = self._table.scales[pieces] * np.fromiter(
+                counts.values(), np.float32, len(pieces)
+            )
             row[:] = weights @ self._table.vectors[pieces].astype(np.float32)
             if length := float(np.linalg.norm(row)):
                 row /= length
@@ -86,7 +91,9 @@ class StaticEmbedder:
         """
         spelt = [self._pieces(word) or [UNKNOWN] for word in words]
         return [
-            max(0.0, math.log(first) + _EACH_PIECE * len(more) - _FREQUENT) if first != UNKNOWN else _RAREST
+            max(0.0, math.log(first) + _EACH_PIECE * len(more) - _FREQUENT)
+            if first != UNKNOWN
+            else _RAREST
             for first, *more in spelt
         ]
 
@@ -105,7 +112,10 @@ class StaticEmbedder:
         import numpy as np
 
         # Memory-mapped: a question reads few of its memory pages, and processes share them.
-        with resources.as_file(_DATA / "vectors.npy") as vectors, resources.as_file(_DATA / "scales.npy") as scales:
+        with (
+            resources.as_file(_DATA / "vectors.npy") as vectors,
+            resources.as_file(_DATA / "scales.npy") as scales,
+        ):
             return Table(np.load(vectors, mmap_mode="r"), np.load(scales))
 
 
@@ -195,11 +205,15 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORDS.findall(text.lower())
     found: list[str] = []
-    for run in _RUNS.findall(text):  # ASCII punctuation always separates words, so each run is independent
+    for run in _RUNS.findall(
+        text
+    ):  # ASCII punctuation always separates words, so each run is independent
         if run.isascii():
             found.append(run.lower())
         else:
-            found += _words_of_run(run) if len(run) <= LONGEST_WORD else _words_of_run.__wrapped__(run)
+            found += (
+                _words_of_run(run) if len(run) <= LONGEST_WORD else _words_of_run.__wrapped__(run)
+            )
     return found
 
 
@@ -207,8 +221,14 @@ def words(text: str) -> list[str]:
 def _words_of_run(text: str) -> list[str]:
     """The words of a run of text with letters beyond ASCII."""
     spaced = _IDEOGRAPHS.sub(r" \g<0> ", "".join(map(_cleaned, text)))
-    bare = (letter for letter in unicodedata.normalize("NFD", spaced) if unicodedata.category(letter) != "Mn")
-    return list(_split("".join(map(str.lower, bare))))  # each letter alone, so that no sigma becomes a final one
+    bare = (
+        letter
+        for letter in unicodedata.normalize("NFD", spaced)
+        if unicodedata.category(letter) != "Mn"
+    )
+    return list(
+        _split("".join(map(str.lower, bare)))
+    )  # each letter alone, so that no sigma becomes a final one
 
 
 @functools.lru_cache(4_096)
@@ -263,7 +283,9 @@ class Vocabulary:
         self._filter = bytearray(1 << _FILTER_BITS)
         for checksum in checksums:
             self._filter[checksum >> _SHIFT] = 1
-        self.longest = max(end - start for start, end in zip(self._starts, self._starts[1:], strict=False))
+        self.longest = max(
+            end - start for start, end in zip(self._starts, self._starts[1:], strict=False)
+        )
 
     def ends(self, mark: str, word: str, start: int) -> list[int]:
         """Where a piece that begins at `start` of a word may end, the last place first; most places are left out."""

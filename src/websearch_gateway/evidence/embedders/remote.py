@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import httpx2
 
 from websearch_gateway.base import Reply, Retry, billed, noting_model, parse_retry_after, send
-from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError, Unavailable
+from websearch_gateway.errors import (
+    NO_MODEL,
+    SearchProviderError,
+    SearchProviderParseError,
+    Unavailable,
+)
 from websearch_gateway.foreign_json import parse_json, reading_reply
 from websearch_gateway.models import Call, Deadline, HttpRequest
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, through
@@ -40,9 +45,15 @@ MOST_DIMENSIONS = 16_384
 """The longest vector; of the models in use none has more than 8,192 numbers."""
 
 TIMEOUT_SECONDS = 20.0
-_MISSING_MODEL = re.compile(rb"model\b.{0,300}?(?:not found|does not exist|not exist)", re.IGNORECASE | re.DOTALL)
+_MISSING_MODEL = re.compile(
+    rb"model\b.{0,300}?(?:not found|does not exist|not exist)", re.IGNORECASE | re.DOTALL
+)
 _CHECK_KEY = "; check EMBEDDING_SERVER_API_KEY"
-_HINTS = {401: _CHECK_KEY, 403: _CHECK_KEY, 404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME"}
+_HINTS = {
+    401: _CHECK_KEY,
+    403: _CHECK_KEY,
+    404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME",
+}
 # nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
 _NOMIC = {"query": "search_query: ", "document": "search_document: "}
 
@@ -59,13 +70,17 @@ def decode(reply: Reply, name: str) -> Any:
         SearchProviderError: any other status. 5xx is retryable; 429 is not, since the server asks for fewer requests.
         SearchProviderParseError: not JSON.
     """
-    if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time()), reply.body):
+    if error := failure(
+        reply.status, name, parse_retry_after(reply.headers, time.time()), reply.body
+    ):
         raise error
     with reading_reply(f"The reply of {name} is not JSON."):
         return parse_json(reply.body)
 
 
-def failure(status: int, name: str, retry_after: float | None = None, body: bytes = b"") -> Unavailable | None:
+def failure(
+    status: int, name: str, retry_after: float | None = None, body: bytes = b""
+) -> Unavailable | None:
     """The error for a status; None for success. The server's own message is left out: it may quote a text."""
     if 200 <= status < 300:
         return None
@@ -75,7 +90,9 @@ def failure(status: int, name: str, retry_after: float | None = None, body: byte
         details["reason"] = NO_MODEL
         hint = ": it does not have the model; check EMBEDDING_MODEL_NAME"
     message = f"{name} answered with HTTP {status}{hint}."
-    return SearchProviderError(message, retry_after=retry_after, retryable=status >= 500, details=details)
+    return SearchProviderError(
+        message, retry_after=retry_after, retryable=status >= 500, details=details
+    )
 
 
 @dataclass(slots=True)
@@ -179,7 +196,9 @@ def _unpacked(embedding: str | list[float]) -> Sequence[float]:
         return embedding
     import numpy as np
 
-    little_endian: list[float] = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").tolist()
+    little_endian: list[float] = np.frombuffer(
+        base64.b64decode(embedding, validate=True), dtype="<f4"
+    ).tolist()
     return little_endian
 
 
@@ -284,13 +303,17 @@ class HttpReranker:
         url = self.url if self.url.endswith("/rerank") else f"{self.url}/rerank"
         named: dict[str, Any] = {"model": self.model} if self.model else {}
         shape = {"texts": texts, "truncate": True} if self._takes_texts else {"documents": texts}
-        request = HttpRequest("POST", url, headers=bearer(self.key), json={**named, "query": query, **shape})
+        request = HttpRequest(
+            "POST", url, headers=bearer(self.key), json={**named, "query": query, **shape}
+        )
         with billed(call.bill, self.price_usd):
             reply = await send(self.client, request, call, "the reranker")
             if not 200 <= reply.status < 300:  # its own message may quote a text
                 details = {"wants_texts": reply.status in (400, 422) and b"texts" in reply.body}
                 hint = _RERANKER_HINTS.get(reply.status, "")
-                raise SearchProviderError(f"The reranker answered with HTTP {reply.status}{hint}.", details=details)
+                raise SearchProviderError(
+                    f"The reranker answered with HTTP {reply.status}{hint}.", details=details
+                )
         return reply.body
 
 
@@ -304,7 +327,13 @@ def parsed(body: bytes, count: int) -> dict[int, float]:
     scores: dict[int, float] = {}
     with reading_reply(trouble):
         reply = parse_json(body)
-        rows = reply if isinstance(reply, list) else reply["results"] if "results" in reply else reply["data"]
+        rows = (
+            reply
+            if isinstance(reply, list)
+            else reply["results"]
+            if "results" in reply
+            else reply["data"]
+        )
         for row in rows:
             index = row["index"]
             if type(index) is not int or not 0 <= index < count:

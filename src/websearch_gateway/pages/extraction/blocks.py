@@ -107,7 +107,9 @@ class _Walk:
             picture.attrib.pop("alt", None)
         self.pictures = []
         if starts:
-            containers.append(Container(element, tag, path[-1] if path else 0, len(path) + 1, len(blocks)))
+            containers.append(
+                Container(element, tag, path[-1] if path else 0, len(path) + 1, len(blocks))
+            )
             path.append(len(containers) - 1)
         else:
             containers[path.pop()].end = len(blocks)
@@ -246,7 +248,13 @@ class Measures:
         self._measure_containers()
         self.tags = self.tag[self.place]
         paragraphs = self.words * (self.tags == _P)
-        quantities = (self.words, self.link_share * self.words, paragraphs, self.stops, np.ones_like(self.words))
+        quantities = (
+            self.words,
+            self.link_share * self.words,
+            paragraphs,
+            self.stops,
+            np.ones_like(self.words),
+        )
         self.running = np.zeros((len(self.words) + 1, len(quantities)))
         np.cumsum(np.column_stack(quantities), axis=0, out=self.running[1:])
         self.sums = self.running[self.end] - self.running[self.start]
@@ -274,15 +282,20 @@ class Measures:
         self.words = np.array([len(t) for t in tokens], dtype=np.float64)
         self.links = np.array([block.links for block in blocks])
         chars = np.array([len(text) for text in texts], dtype=np.float64)
-        self.link_share = np.minimum(1, np.array([block.link_chars for block in blocks]) / np.maximum(1, chars))
+        self.link_share = np.minimum(
+            1, np.array([block.link_chars for block in blocks]) / np.maximum(1, chars)
+        )
         self.stops = np.array([text[-1:] in ".!?…。:;" for text in texts], dtype=np.float64)
         first = [words[:_FIRST_WORDS] for words in tokens]
         self.share, self.replies, self.related = (
-            np.array([not hints.isdisjoint(words) for words in first]) for hints in (_SHARE, _REPLIES, _RELATED)
+            np.array([not hints.isdisjoint(words) for words in first])
+            for hints in (_SHARE, _REPLIES, _RELATED)
         )
         wanted = set(words_of(title))
         shared = ((len(wanted.intersection(words)), words) for words in tokens)
-        self.titled = np.array([count and count / len(set(words)) for count, words in shared], dtype=np.float64)
+        self.titled = np.array(
+            [count and count / len(set(words)) for count, words in shared], dtype=np.float64
+        )
         self.repeats = _times(texts, np)
         self.place = np.array([block.place for block in blocks])
 
@@ -293,29 +306,44 @@ class Measures:
         self.start = np.array([c.start for c in containers])
         self.end = np.array([c.end for c in containers])
         self.tag = np.array([TAG_NUMBER.get(c.tag, 0) for c in containers])
-        given = [{name: value for name, value in c.element.items() if name in _NAMING} for c in containers]
-        signatures = [f"{c.tag} {names.get('class', '')}" for c, names in zip(containers, given, strict=True)]
-        self.named = np.array([_name_bits(" ".join(names.values())) if names else 0 for names in given])
+        given = [
+            {name: value for name, value in c.element.items() if name in _NAMING}
+            for c in containers
+        ]
+        signatures = [
+            f"{c.tag} {names.get('class', '')}" for c, names in zip(containers, given, strict=True)
+        ]
+        self.named = np.array(
+            [_name_bits(" ".join(names.values())) if names else 0 for names in given]
+        )
         self.near = self.named | self.named[self.parent]
         pairs = [(signatures[c.parent], own) for c, own in zip(containers, signatures, strict=True)]
         numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
         self.alike = np.array([numbers[pair] for pair in pairs])
-        self.siblings = _times([(c.parent, own) for c, own in zip(containers, signatures, strict=True)], np)
+        self.siblings = _times(
+            [(c.parent, own) for c, own in zip(containers, signatures, strict=True)], np
+        )
 
     def around(self, elements: Any) -> Any:
         """How many of the elements are around each block, given a truth value for each element."""
         np, count = self.np, len(self.words) + 1
-        steps = np.bincount(self.start[elements], minlength=count) - np.bincount(self.end[elements], minlength=count)
+        steps = np.bincount(self.start[elements], minlength=count) - np.bincount(
+            self.end[elements], minlength=count
+        )
         return np.cumsum(steps[:-1])
 
     def in_comments(self) -> Any:
         """For each block, whether an element around it other than the body has a name for comments."""
-        return self.around((self.named & _BITS["comment"] > 0) & (self.tag != TAG_NUMBER["body"])) > 0
+        return (
+            self.around((self.named & _BITS["comment"] > 0) & (self.tag != TAG_NUMBER["body"])) > 0
+        )
 
     def beside_text(self) -> Any:
         """For each block, whether it is a line that belongs to no text: it leads away, or credits a picture."""
         np = self.np
-        prose = np.append(((self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE))[1:], False)
+        prose = np.append(
+            ((self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE))[1:], False
+        )
         # A heading "More about tides" over prose opens a section of the text.
         leads = ~(prose & (self.links == 0) & np.isin(self.tags, _HEADINGS))
         found = []
@@ -334,7 +362,13 @@ class Measures:
     @cached_property
     def columns(self) -> dict[str, Any]:
         """Each feature of a block by itself by name, with one value per block or one for all."""
-        return {**_own(self), **_around(self), **_headings(self), **_core_and_end(self), **_candidate(self)}
+        return {
+            **_own(self),
+            **_around(self),
+            **_headings(self),
+            **_core_and_end(self),
+            **_candidate(self),
+        }
 
 
 def words_of(text: str) -> list[str]:
@@ -355,7 +389,11 @@ def _name_bits(names: str) -> int:
 
 @lru_cache(maxsize=20_000)
 def _bits_of(name: str) -> int:
-    return sum(bit for bit, pattern in _PATTERNS if pattern.search(name)) if _ANY_NAME.search(name) else 0
+    return (
+        sum(bit for bit, pattern in _PATTERNS if pattern.search(name))
+        if _ANY_NAME.search(name)
+        else 0
+    )
 
 
 def _own(page: Measures) -> dict[str, Any]:
@@ -364,7 +402,10 @@ def _own(page: Measures) -> dict[str, Any]:
     group, total = page.alike[page.place], page.running[-1]
     words = max(1, total[0])
     found = {
-        **{name: getattr(page, name) for name in ("words", "link_share", "links", "titled", "repeats", "stops")},
+        **{
+            name: getattr(page, name)
+            for name in ("words", "link_share", "links", "titled", "repeats", "stops")
+        },
         "tag": tags,
         "tag+1": np.append(tags[1:], -1),
         "words_before": page.running[:-1, 0] / words,
@@ -381,10 +422,15 @@ def _own(page: Measures) -> dict[str, Any]:
     }
     for name in _NAME_COLUMNS:
         bit = _BITS[name]
-        found[f"name_{name}"] = 2 * (page.near[page.place] & bit > 0) + (page.around(page.named & bit > 0) > 0)
+        found[f"name_{name}"] = 2 * (page.near[page.place] & bit > 0) + (
+            page.around(page.named & bit > 0) > 0
+        )
     for width in (3, 8):
         sums = _windowed(page.running, width)
-        found |= {f"window{width}_words": sums[:, 0], f"window{width}_links": sums[:, 1] / np.maximum(1, sums[:, 0])}
+        found |= {
+            f"window{width}_words": sums[:, 0],
+            f"window{width}_links": sums[:, 1] / np.maximum(1, sums[:, 0]),
+        }
     return found
 
 
@@ -393,7 +439,9 @@ def _windowed(running: Floats, width: int) -> Floats:
     import numpy as np
 
     where = np.arange(len(running) - 1)
-    sums: Floats = running[np.minimum(len(where), where + width + 1)] - running[np.maximum(0, where - width)]
+    sums: Floats = (
+        running[np.minimum(len(where), where + width + 1)] - running[np.maximum(0, where - width)]
+    )
     return sums
 
 
@@ -414,7 +462,9 @@ def _around(page: Measures) -> dict[str, Any]:
     table = np.array(list(described.values()))
     found: dict[str, Any] = {}
     for name, at in _ancestors(page):
-        found |= dict(zip((f"{name}_{feature}" for feature in described), table[:, at], strict=True))
+        found |= dict(
+            zip((f"{name}_{feature}" for feature in described), table[:, at], strict=True)
+        )
     return found
 
 
@@ -473,11 +523,23 @@ def _core_and_end(page: Measures) -> dict[str, Any]:
     before = np.concatenate([[0.0], total[:-1]])
     last = int(np.argmax(total - np.minimum.accumulate(before)))
     first = last - int(np.argmin(before[: last + 1][::-1]))
-    middle = min(last, max(first, int(np.searchsorted(running, (running[first] + running[last + 1]) / 2)) - 1))
-    boxes = (page.sums[:, 0] < _SMALL * max(1.0, running[-1])) & (page.end > page.start) & (page.start > middle)
+    middle = min(
+        last,
+        max(first, int(np.searchsorted(running, (running[first] + running[last + 1]) / 2)) - 1),
+    )
+    boxes = (
+        (page.sums[:, 0] < _SMALL * max(1.0, running[-1]))
+        & (page.end > page.start)
+        & (page.start > middle)
+    )
     lines = (page.words <= _LABEL_WORDS) & (where > middle)
-    begins = {f"end_{name}": page.start[boxes & (page.near & _BITS[name] > 0)] for name in _END_NAMES}
-    begins |= {f"end_words_{name}": where[lines & getattr(page, name)] for name in ("share", "replies", "related")}
+    begins = {
+        f"end_{name}": page.start[boxes & (page.near & _BITS[name] > 0)] for name in _END_NAMES
+    }
+    begins |= {
+        f"end_words_{name}": where[lines & getattr(page, name)]
+        for name in ("share", "replies", "related")
+    }
     above, place = np.zeros(len(page.parent), dtype=bool), int(page.place[middle])
     while not above[place]:
         above[place], place = True, int(page.parent[place])

@@ -18,7 +18,9 @@ from websearch_gateway.pages.extraction import page
 
 LITTLE_TEXT = 500
 """A page with so many characters of Markdown has its text where everybody sees it."""
-FROM_SCRIPTS = "The text comes from data that the page holds for its scripts; nobody sees it without scripts."
+FROM_SCRIPTS = (
+    "The text comes from data that the page holds for its scripts; nobody sees it without scripts."
+)
 FROM_FRAME = "The text is that of a frame in the page."
 FROM_TEMPLATE = "The text comes from a template, which the page's scripts fill in; nobody sees it without scripts."
 _LEAST_CHARS = 200
@@ -49,7 +51,9 @@ def text_elsewhere(text: str, url: str) -> Elsewhere | None:
     if root is None:
         return None
     frames = [frame.get("srcdoc") for frame in root.iter("iframe") if frame.get("srcdoc")]
-    templates = ["".join(_inner(one)) for one in root.iter("template") if one.get("shadowrootmode") is None]
+    templates = [
+        "".join(_inner(one)) for one in root.iter("template") if one.get("shadowrootmode") is None
+    ]
     candidates = [
         Elsewhere("\n".join(frames[:_MOST_FRAMES]), FROM_FRAME),
         Elsewhere(_from_scripts(root), FROM_SCRIPTS),
@@ -146,5 +150,9 @@ def _as_html(texts: list[str]) -> str:
         if _MARKUP.search(body):
             parts.append(f"<div>{body}</div>")
         else:
-            parts += [f"<p>{escape(paragraph)}</p>" for paragraph in re.split(r"\n\s*", body) if paragraph.strip()]
+            parts += [
+                f"<p>{escape(paragraph)}</p>"
+                for paragraph in re.split(r"\n\s*", body)
+                if paragraph.strip()
+            ]
     return "".join(parts)

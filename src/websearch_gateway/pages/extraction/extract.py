@@ -20,7 +20,13 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
-from websearch_gateway.base import LINK, charset_of, decode, strip_invisible_characters, without_live_parts
+from websearch_gateway.base import (
+    LINK,
+    charset_of,
+    decode,
+    strip_invisible_characters,
+    without_live_parts,
+)
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages import rendering
 from websearch_gateway.pages.extraction import blocks, elsewhere, page, threads
@@ -63,7 +69,9 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
     found = Extracted("", "", None) if root is None else extract_from(root, url)
-    if len(found.markdown) < elsewhere.LITTLE_TEXT and (other := elsewhere.text_elsewhere(text, url)):
+    if len(found.markdown) < elsewhere.LITTLE_TEXT and (
+        other := elsewhere.text_elsewhere(text, url)
+    ):
         return _with_text_of(other, found, url)
     return found
 
@@ -78,7 +86,13 @@ def _with_text_of(other: elsewhere.Elsewhere, found: Extracted, url: str) -> Ext
     if len(markdown) <= len(found.markdown):
         return found
     warnings = (*found.warnings, other.warning, *cleaned.warnings)
-    return replace(found, title=found.title or cleaned.title, markdown=markdown, warnings=warnings, anchors=anchors)
+    return replace(
+        found,
+        title=found.title or cleaned.title,
+        markdown=markdown,
+        warnings=warnings,
+        anchors=anchors,
+    )
 
 
 @contextmanager
@@ -101,7 +115,9 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
             Without it the page is documentation, whose main element is kept as a whole.
     """
-    alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
+    alive = list(
+        root.iter()
+    )  # otherwise each walk below creates new Python objects, which takes a fifth of the time
     cleaned = clean(root, url, thorough=thorough)
     if 0 < len(cleaned.outline.blocks) <= MOST_JUDGED_BLOCKS:
         measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
@@ -109,7 +125,10 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         if thorough and is_doubtful(measures, likely, cleaned):
             found = measures.found_in(second_opinion(root))
             likely = without_extras(measures, blocks.reconsidered(measures, likely, found), found)
-        blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough, once=not cleaned.is_documentation))
+        blank(
+            cleaned.outline,
+            chosen(measures, likely, is_docs=not thorough, once=not cleaned.is_documentation),
+        )
     markdown, anchors = rendering.with_anchors(root, cleaned.base)
     del alive
     return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
@@ -144,7 +163,9 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
         from htmldate import find_date
 
         # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
-        published = page.declared_date(root) or find_date(root, original_date=True, extensive_search=False, url=url)
+        published = page.declared_date(root) or find_date(
+            root, original_date=True, extensive_search=False, url=url
+        )
         published = published or page.written_date(root)
     kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
@@ -160,9 +181,15 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
 def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
     """Whether trafilatura could improve the choice that the filter makes alone, and would not take too long for it."""
     depth = measures.depth.max()
-    if cleaned.is_documentation or depth > SECOND_OPINION_DEPTH or len(measures.depth) > SECOND_OPINION_BLOCKS:
+    if (
+        cleaned.is_documentation
+        or depth > SECOND_OPINION_DEPTH
+        or len(measures.depth) > SECOND_OPINION_BLOCKS
+    ):
         return False
-    if cleaned.kind == "article":  # even if the filter keeps no prose: then it may have kept teasers alone
+    if (
+        cleaned.kind == "article"
+    ):  # even if the filter keeps no prose: then it may have kept teasers alone
         return True
     words = measures.words
     expected = float(_expected_f1(words, alone)[1].max())
@@ -213,7 +240,11 @@ def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
     is_heading = np.isin(measures.tags, [blocks.TAG_NUMBER[tag] for tag in _HEADINGS])
     extra = measures.in_comments() | (is_heading & (likely < _HEADS_PROSE))
     ends = np.flatnonzero((found > _MOST) & (words >= blocks.LINE))[-1:].sum()
-    after = (np.arange(len(words)) > ends) & ~np.isin(measures.tags, _WRITTEN_WHOLE) & (confirmed >= _MOST)
+    after = (
+        (np.arange(len(words)) > ends)
+        & ~np.isin(measures.tags, _WRITTEN_WHOLE)
+        & (confirmed >= _MOST)
+    )
     less = likely * np.where(after, 0.5, 1) * ~extra
     rest: Floats = np.where(found > _MOST, likely, less)
     return rest
@@ -271,12 +302,16 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: b
     measures.np.cumsum([keep, likely], axis=1, out=running[:, 1:])
     kept, sure = running[:, measures.end] - running[:, measures.start]
     size = measures.end - measures.start
-    is_formula = (measures.sums[:, 0] == 0) & (sure >= _LOWEST * size)  # pictures, of which no words are counted
+    is_formula = (measures.sums[:, 0] == 0) & (
+        sure >= _LOWEST * size
+    )  # pictures, of which no words are counted
     partly = (kept < size) & ((kept > 0) | is_formula)
     for container, is_partly in zip(outline.containers, partly, strict=True):
         if container.tag == "table" or (is_partly and container.tag in _WHOLE):
             _keep_whole(container, words, likely, keep)
-    _keep_code_and_headings([outline.containers[block.place].tag for block in outline.blocks], likely, keep)
+    _keep_code_and_headings(
+        [outline.containers[block.place].tag for block in outline.blocks], likely, keep
+    )
     _keep_reference(measures, likely, keep, is_docs=is_docs)
     if once:
         _drop_repeats(measures, keep)
@@ -305,17 +340,24 @@ def _keep_docs(measures: Measures, keep: Mask) -> None:
     """Keep what is text on any page of documentation: all code, the page's own heading, and the notes at its foot."""
     tags, h1 = measures.tags, measures.tags == blocks.TAG_NUMBER["h1"]
     code = tags == blocks.TAG_NUMBER["pre"]
-    leads = (tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
+    leads = (tags == blocks.TAG_NUMBER["p"])[:-1] & code[
+        1:
+    ]  # the words that say what the code is for
     keep |= code
     keep[:-1] |= leads
     for container in measures.outline.containers:
-        if container.element.get("role") == "doc-footnote" or "footnotes" in container.element.values():
+        if (
+            container.element.get("role") == "doc-footnote"
+            or "footnotes" in container.element.values()
+        ):
             keep[container.start : container.end] = True
     if not keep[h1].any():  # AsciiDoc writes it above the main element
         keep |= h1 & (measures.titled == 1)
     heading, tokens = -1, measures.tokens
     for at in measures.np.flatnonzero(keep).tolist():
-        if h1[at] and heading >= 0 and tokens[at] == tokens[heading]:  # a theme has it once more for paper
+        if (
+            h1[at] and heading >= 0 and tokens[at] == tokens[heading]
+        ):  # a theme has it once more for paper
             keep[heading] = False
         heading = at if h1[at] else -1
 
@@ -326,10 +368,16 @@ def _drop_repeats(measures: Measures, keep: Mask) -> None:
     Texts beside each other, in one list or under different headings may be equal on purpose: answers, steps, clauses.
     Headings stay, since a table of contents repeats them.
     """
-    containers, parent, place = measures.outline.containers, measures.parent.tolist(), measures.place.tolist()
+    containers, parent, place = (
+        measures.outline.containers,
+        measures.parent.tolist(),
+        measures.place.tolist(),
+    )
     heading, first_with = -1, dict[tuple[str, ...], int]()
     seen = defaultdict[tuple[str, ...], tuple[set[int], set[int]]](lambda: (set(), set()))
-    for at in measures.np.flatnonzero(keep & ~measures.np.isin(measures.tags, _WRITTEN_WHOLE)).tolist():
+    for at in measures.np.flatnonzero(
+        keep & ~measures.np.isin(measures.tags, _WRITTEN_WHOLE)
+    ).tolist():
         words, around = tuple(measures.tokens[at]), parent[place[at]]
         if containers[place[at]].tag in _HEADINGS:
             heading = first_with.setdefault(words, at)
@@ -369,11 +417,19 @@ def _keep_whole(container: Container, words: Floats, likely: Floats, keep: Mask)
     if keep[part].all():
         return
     if tag in ("table", "tr"):
-        around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
+        around = (
+            container.element
+            if tag == "table"
+            else next(container.element.iterancestors("table"), None)
+        )
         if around is None or not rendering.is_data(around):
             return
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
-    follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
+    follows = (
+        tag == "table"
+        and keep[container.start - 1 : container.start].any()
+        and likely[part].max() > _FOLLOWS
+    )
     if most or follows or (tag == "tr" and keep[part].any()):
         keep[part] = True
 
@@ -390,7 +446,8 @@ def _keep_by_markup(outline: Outline, keep: Mask) -> None:
             if next(around.element.iterancestors("nav", "aside", "footer"), None) is None:
                 keep[around.start : around.end] = True
         elif page.POST in element.get("class", "").split() and any(
-            not _AROUND_POSTS.isdisjoint(one.get("class", "").split()) for one in element.iterancestors("div", "li")
+            not _AROUND_POSTS.isdisjoint(one.get("class", "").split())
+            for one in element.iterancestors("div", "li")
         ):
             keep[container.start : container.end] = True
 
@@ -399,7 +456,12 @@ def _keep_code_and_headings(tags: list[str], likely: Floats, keep: Mask) -> None
     """Keep code between kept text, and a heading right above kept text."""
     kept: list[bool] = keep.tolist()
     for at, tag in enumerate(tags):
-        if tag == "pre" and not kept[at] and any(kept[max(0, at - 2) : at]) and any(kept[at + 1 : at + 3]):
+        if (
+            tag == "pre"
+            and not kept[at]
+            and any(kept[max(0, at - 2) : at])
+            and any(kept[at + 1 : at + 3])
+        ):
             kept[at] = True
     for at in range(len(tags) - 2, -1, -1):
         if tags[at] in _HEADINGS and kept[at + 1] and likely[at] > _HEADS:
@@ -420,10 +482,18 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
     is_aside = measures.np.isin(tag, _ASIDE)
     counted = measures.words * keep * (measures.around(is_aside & is_docs) == 0)
     for main in _mains(outline, counted, is_docs=is_docs):
-        articles = [c for c in outline.containers if c.tag == "article" and main.start <= c.start and c.end <= main.end]
+        articles = [
+            c
+            for c in outline.containers
+            if c.tag == "article" and main.start <= c.start and c.end <= main.end
+        ]
         # Beside the only article of a main element stand lists of the page's sections; a card is an article too.
         most = _MOST * counted[main.start : main.end].sum()
-        is_whole = is_docs and len(articles) == 1 and counted[articles[0].start : articles[0].end].sum() >= most
+        is_whole = (
+            is_docs
+            and len(articles) == 1
+            and counted[articles[0].start : articles[0].end].sum() >= most
+        )
         container = articles[0] if is_whole else main
         part = slice(container.start, container.end)
         words = measures.words[part]
@@ -454,8 +524,12 @@ def _apart_from_menus(measures: Measures, kept: Floats) -> Mask:
     """
     containers, places = measures.outline.containers, measures.np.flatnonzero(kept)
     pairs = zip(measures.tokens, measures.outline.blocks, strict=True)
-    found: Mask = (measures.link_share < _MOST) & [sum(map(len, words)) > block.link_chars for words, block in pairs]
-    for row in (one for one in containers if one.tag == "tr" and one.end - one.start <= len(one.element)):
+    found: Mask = (measures.link_share < _MOST) & [
+        sum(map(len, words)) > block.link_chars for words, block in pairs
+    ]
+    for row in (
+        one for one in containers if one.tag == "tr" and one.end - one.start <= len(one.element)
+    ):
         found[row.start : row.end] = found[row.start : row.end].any()
     found[: places[0]] = False
     found[places[-1] :] &= measures.link_share[places[-1] :] == 0
@@ -490,12 +564,22 @@ def _mains(outline: Outline, kept: Floats, *, is_docs: bool) -> list[Container]:
     """The main elements, given the number of kept words of each block."""
     root = outline.containers[0].element.getroottree()
     mains = set(root.xpath(_MARKED))
-    marked = list(islice((c for c in outline.containers if c.element in mains), _MOST_MAINS)) if mains else []
+    marked = (
+        list(islice((c for c in outline.containers if c.element in mains), _MOST_MAINS))
+        if mains
+        else []
+    )
     if marked or not kept.any() or not (is_docs or root.xpath(_GENERATED)):
         return marked
     before = [0.0, *kept.cumsum()]
-    around = (c for c in reversed(outline.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
-    inner = next(around, None)  # elements that hold most of the text are in each other, the innermost last
+    around = (
+        c
+        for c in reversed(outline.containers)
+        if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1]
+    )
+    inner = next(
+        around, None
+    )  # elements that hold most of the text are in each other, the innermost last
     return [] if inner is None else [_all_sections(outline, inner)]
 
 
@@ -527,22 +611,30 @@ def blank(outline: Outline, keep: Mask) -> None:
         if below < container.end and container.start < container.end:
             is_dropped = before[container.start] == before[container.end]
             if is_dropped:
-                del container.element[1:]  # one stays, so that a heading does not take it for an empty target of links
+                del container.element[
+                    1:
+                ]  # one stays, so that a heading does not take it for an empty target of links
                 for child in container.element:
                     child.clear()
-            if is_dropped or container.tag == "table":  # the cells and tables in a table count, even without text
+            if (
+                is_dropped or container.tag == "table"
+            ):  # the cells and tables in a table count, even without text
                 below = container.end
 
 
 MOST_LINKS = 5_000
-_FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
+_FARTHEST = (
+    200_000  # range in characters to search for a moved line: cleaning moves text only a little
+)
 _CRAWLERS = ("robots", "websearch-gateway")
 _HOMEPAGE = re.compile(r"""\bhomepage:\s{0,9}["']([\w./-]{1,200}\.md)["']""")
 _NEIGHBOURS = frozenset(("next", "prev"))
 """The relations of `<link>` that lead to further pages."""
 _DOCSIFY_LINK = re.compile(r"#/([^?#]*)")
 # Within ten seconds: a page that is read for longer is a page.
-_REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
+_REFRESH = re.compile(
+    r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -576,7 +668,9 @@ def crawled(
     return draft(read(body, url, charset))
 
 
-def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
+def crawled_text(
+    convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str
+) -> CrawledPage:
     """Read a document of another kind with its converter. The links are those in its Markdown."""
     read = convert(body, url, charset)
     targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
@@ -595,8 +689,17 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     if crawled.noindex or crawled.refresh:
         return crawled
     extracted = extract_from(root, url, thorough=False)
-    markdown, waits = extracted.markdown, has_little_text(extracted.markdown) and needs_scripts(body, url, charset)
-    read = replace(crawled, title=extracted.title, markdown=markdown, anchors=extracted.anchors, needs_scripts=waits)
+    markdown, waits = (
+        extracted.markdown,
+        has_little_text(extracted.markdown) and needs_scripts(body, url, charset),
+    )
+    read = replace(
+        crawled,
+        title=extracted.title,
+        markdown=markdown,
+        anchors=extracted.anchors,
+        needs_scripts=waits,
+    )
     return _cleaned(read, url)
 
 
@@ -615,10 +718,18 @@ def refresh_of(body: bytes, url: str, charset: str) -> str:
 def _directives_and_links(root: Any, url: str) -> CrawledPage:
     """The links and directives of the markup, without text."""
     base = page.base_of(root, url)
-    crawlers = (one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS)
+    crawlers = (
+        one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS
+    )
     rules = {word.strip().lower() for one in crawlers for word in one.get("content", "").split(",")}
-    canonical = [one.get("href") for one in root.iter("link") if "canonical" in one.get("rel", "").lower().split()]
-    if (docsify := _docsify(root)) and url.endswith(("/", "/index.html")):  # a shell that shows this file
+    canonical = [
+        one.get("href")
+        for one in root.iter("link")
+        if "canonical" in one.get("rel", "").lower().split()
+    ]
+    if (docsify := _docsify(root)) and url.endswith(
+        ("/", "/index.html")
+    ):  # a shell that shows this file
         canonical = [_HOMEPAGE.findall(docsify)[0] if _HOMEPAGE.search(docsify) else "README.md"]
     return CrawledPage(
         title="",
@@ -654,7 +765,9 @@ def _refreshes(root: Any, base: str) -> Iterator[str]:
             or next(element.iterancestors("noscript"), None) is not None
         ):
             continue
-        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (target := _absolute(base, found[1])):
+        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (
+            target := _absolute(base, found[1])
+        ):
             yield target
 
 
@@ -670,16 +783,26 @@ def _links(root: Any, base: str) -> Iterator[str]:
         names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
         seen = {_absolute(base, name) for name in names}
         yield from sorted(seen)
-    is_docsify = docsify or any("markdown-section" in one.get("class", "") for one in root.iter("article"))  # rendered
+    is_docsify = docsify or any(
+        "markdown-section" in one.get("class", "") for one in root.iter("article")
+    )  # rendered
     for element in root.iter("a", "area", "frame", "iframe", "link"):
-        if element.tag == "link" and not _NEIGHBOURS.intersection(element.get("rel", "").lower().split()):
+        if element.tag == "link" and not _NEIGHBOURS.intersection(
+            element.get("rel", "").lower().split()
+        ):
             continue
         target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
         if is_docsify and (place := _DOCSIFY_LINK.match(target or "")):
-            target = f"{place[1]}README.md" if place[1].endswith("/") or not place[1] else f"{place[1]}.md"
+            target = (
+                f"{place[1]}README.md"
+                if place[1].endswith("/") or not place[1]
+                else f"{place[1]}.md"
+            )
         if not target or "nofollow" in element.get("rel", "").lower().split():
             continue
-        if (bare := target.partition("#")[0]) in written:  # most links of an index differ only in their fragments
+        if (
+            bare := target.partition("#")[0]
+        ) in written:  # most links of an index differ only in their fragments
             continue
         written.add(bare)
         if (link := _absolute(base, bare)) and link not in seen:

@@ -16,13 +16,48 @@ MOST_ELEMENTS = 60_000
 
 # Never text of the page, or never visible: scripts, pictures, and the options of a form.
 _UNREAD = [
-    *("script", "style", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video", "map"),
-    *("select", "datalist", "textarea", "input", "link", "meta", "base", "head", "title", "noframes", "param"),
+    *(
+        "script",
+        "style",
+        "template",
+        "svg",
+        "canvas",
+        "iframe",
+        "object",
+        "embed",
+        "audio",
+        "video",
+        "map",
+    ),
+    *(
+        "select",
+        "datalist",
+        "textarea",
+        "input",
+        "link",
+        "meta",
+        "base",
+        "head",
+        "title",
+        "noframes",
+        "param",
+    ),
     *("source", "track", "frame", "frameset", "progress", "meter", "area"),
 ]
 # The elements that may be in a `<head>` (https://html.spec.whatwg.org/#metadata-content); any other begins the body.
 _METADATA = frozenset(
-    {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
+    {
+        "base",
+        "basefont",
+        "bgsound",
+        "link",
+        "meta",
+        "noscript",
+        "script",
+        "style",
+        "template",
+        "title",
+    }
 )
 # libxml2 takes quadratic time over the attributes of one element.
 _LARGE_TAG = 20_000
@@ -54,9 +89,15 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     if (root := _as_xhtml(text, plain=plain)) is not None:
         return root
     safe, part = text.replace("\0", ""), _LARGE_TAG // 2
-    if any(safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)):  # there may be a large tag
-        safe = _OVERLOADED_TAG.sub(lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe)
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    if any(
+        safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)
+    ):  # there may be a large tag
+        safe = _OVERLOADED_TAG.sub(
+            lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe
+        )
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
+    )
     if not plain:
         # One class for all: `lxml.html` calls a Python function for each element to choose among its classes.
         parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
@@ -72,7 +113,8 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
 
 _XHTML = "http://www.w3.org/1999/xhtml"
 _IS_XHTML = re.compile(
-    r"\s*<\?xml\b[^>]{0,200}>(?:\s|<!--(?:(?!-->).){0,2000}-->|<![^>\[]{0,300}>){0,20}<(?:\w{1,20}:)?html\b", re.DOTALL
+    r"\s*<\?xml\b[^>]{0,200}>(?:\s|<!--(?:(?!-->).){0,2000}-->|<![^>\[]{0,300}>){0,20}<(?:\w{1,20}:)?html\b",
+    re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w{1,30};)")
 _MOST_XML = 5_000_000
@@ -84,19 +126,30 @@ def _as_xhtml(text: str, *, plain: bool) -> Any | None:
 
     if len(text) > _MOST_XML or not _IS_XHTML.match(text):
         return None
-    written = _ENTITY.sub(lambda entity: unescape(entity[0]).replace("<", "&lt;").replace("&", "&amp;"), text)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    written = _ENTITY.sub(
+        lambda entity: unescape(entity[0]).replace("<", "&lt;").replace("&", "&amp;"), text
+    )
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+    )
     if not plain:
         parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
     try:
-        root = etree.fromstring(re.sub(r"^\s*<\?xml[^>]*>", "", written).encode("utf-8", "replace"), parser)
+        root = etree.fromstring(
+            re.sub(r"^\s*<\?xml[^>]*>", "", written).encode("utf-8", "replace"), parser
+        )
     except (etree.XMLSyntaxError, ValueError):
         return None
     for element in root.iter():
         if not isinstance(element.tag, str):  # an entity of its own
             return None
         namespace, _, name = element.tag.rpartition("}")
-        if namespace in ("", f"{{{_XHTML}", "{http://www.w3.org/1998/Math/MathML", "{http://www.w3.org/2000/svg"):
+        if namespace in (
+            "",
+            f"{{{_XHTML}",
+            "{http://www.w3.org/1998/Math/MathML",
+            "{http://www.w3.org/2000/svg",
+        ):
             element.tag = name.lower()
     return root if root.tag == "html" else None
 
@@ -107,7 +160,9 @@ def _free_body(root: Any) -> None:
 
     head = root.find("head")
     children = [] if head is None else list(head)
-    first = next((place for place, child in enumerate(children) if child.tag not in _METADATA), None)
+    first = next(
+        (place for place, child in enumerate(children) if child.tag not in _METADATA), None
+    )
     if first is None:
         return
     body = root.find("body")
@@ -128,23 +183,43 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
         return ()
     holder = next(iter(root.xpath("//*[@id = 'data-preloaded' and @data-preloaded]")), None)
     body = root.find("body")
-    is_discourse = root.xpath("boolean(//meta[@name = 'generator' and starts-with(@content, 'Discourse')])")
+    is_discourse = root.xpath(
+        "boolean(//meta[@name = 'generator' and starts-with(@content, 'Discourse')])"
+    )
     if holder is None or body is None or not is_discourse:
         return ()
     try:
-        posts = parse_json(parse_json(holder.get("data-preloaded"))[f"topic_{topic[1]}"])["post_stream"]["posts"]
-        pairs = [(post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)]
+        posts = parse_json(parse_json(holder.get("data-preloaded"))[f"topic_{topic[1]}"])[
+            "post_stream"
+        ]["posts"]
+        pairs = [
+            (post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)
+        ]
     except MALFORMED:
         return ()
-    told = [(author, markup) for author, markup in pairs if isinstance(author, str) and isinstance(markup, str)]
-    parsed = (parse(_POST.format(author=escape(author), markup=markup)) for author, markup in told[:_MOST_POSTS])
+    told = [
+        (author, markup)
+        for author, markup in pairs
+        if isinstance(author, str) and isinstance(markup, str)
+    ]
+    parsed = (
+        parse(_POST.format(author=escape(author), markup=markup))
+        for author, markup in told[:_MOST_POSTS]
+    )
     posts = [post for one in parsed if one is not None for post in one.findall("body/*")]
-    markups = [one for post in posts for one in post.xpath("self::*[div/@class = $post]/div/div", post=POST)]
+    markups = [
+        one
+        for post in posts
+        for one in post.xpath("self::*[div/@class = $post]/div/div", post=POST)
+    ]
     texts = list(filter(None, map(_flat, markups)))
     if not texts or texts[0] in _flat(body):
         return ()
     body.extend(posts)
-    return (FROM_DATA, *([TOO_MANY_POSTS.format(_MOST_POSTS, len(told))] if len(told) > _MOST_POSTS else []))
+    return (
+        FROM_DATA,
+        *([TOO_MANY_POSTS.format(_MOST_POSTS, len(told))] if len(told) > _MOST_POSTS else []),
+    )
 
 
 def _flat(element: Any) -> str:
@@ -160,7 +235,9 @@ def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
     if first is None:
         return False
     sheets = [
-        one for one in root.iter("style", "link") if next(one.iterancestors("noscript", "template"), None) is None
+        one
+        for one in root.iter("style", "link")
+        if next(one.iterancestors("noscript", "template"), None) is None
     ]
     open_element = first.getparent()
     del open_element[open_element.index(first) :]
@@ -177,7 +254,9 @@ def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
 
 def base_of(root: Any, url: str) -> str:
     """The base URL of the page's links: its `<base>`, else its URL."""
-    declared: str = next((element.get("href") for element in root.iter("base") if element.get("href")), "")
+    declared: str = next(
+        (element.get("href") for element in root.iter("base") if element.get("href")), ""
+    )
     try:
         return str(urljoin(url, declared.strip()))
     except ValueError:
@@ -198,7 +277,10 @@ _MOST_OPTIONS = 50
 def unfold_prices(root: Any) -> None:
     """Write, in place, a choice of variants with their prices as a list: other choices are forms."""
     for choice in list(root.iter("select")):
-        texts = [_clean("".join(option.itertext())) for option in islice(choice.iter("option"), _MOST_OPTIONS)]
+        texts = [
+            _clean("".join(option.itertext()))
+            for option in islice(choice.iter("option"), _MOST_OPTIONS)
+        ]
         priced = [text for text in texts if _PRICE.search(text)]
         if len(priced) < 2 or 2 * len(priced) < len(texts):
             continue
@@ -216,7 +298,11 @@ def strip_shortcodes(root: Any) -> None:
     from lxml import etree
 
     text = root.xpath("string()", smart_strings=False)
-    builders = sorted({mark[1] for mark in _CLOSING_SHORTCODE.finditer(text)})[:_MOST_BUILDERS] if "[/" in text else ()
+    builders = (
+        sorted({mark[1] for mark in _CLOSING_SHORTCODE.finditer(text)})[:_MOST_BUILDERS]
+        if "[/" in text
+        else ()
+    )
     if not builders:
         return
     shortcode = re.compile(rf"\[/?(?:{'|'.join(builders)})_\w[^\[\]]*\]")
@@ -229,7 +315,9 @@ def strip_shortcodes(root: Any) -> None:
             setattr(element, slot, shortcode.sub(" ", text))
 
 
-_SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»]|::)\s+|\s*[|｜]\s*|(?<=[^\x00-\x7f])[_＿－—-](?=[^\x00-\x7f])")
+_SEPARATOR = re.compile(
+    r"\s+(?:[-–—|·•:»]|::)\s+|\s*[|｜]\s*|(?<=[^\x00-\x7f])[_＿－—-](?=[^\x00-\x7f])"
+)
 _MANUAL = re.compile(r"(?:.*\s)?(?:documentation|docs)(?:\s+v?\d[\w.]*)?", re.IGNORECASE)
 """The last part of a title that names the whole manual: `CMake 3.25.1 Documentation`."""
 _PERMALINK = " \t¶#§🔗\u200b\uf0c1"
@@ -243,7 +331,10 @@ _MOST_PIECES = 200
 
 def title_of(root: Any) -> str:
     """The page's own title: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
-    metas = {meta.get("property") or meta.get("name"): meta.get("content", "") for meta in root.iter("meta")}
+    metas = {
+        meta.get("property") or meta.get("name"): meta.get("content", "")
+        for meta in root.iter("meta")
+    }
     site = _clean(metas.get("og:site_name", ""))
     first = islice(root.iter("h1"), _MOST_HEADINGS)
     headings = [text for one in first if (text := _heading(one)) and not _is_banner(one)]
@@ -263,7 +354,11 @@ def _is_site(title: str, whole: str, site: str) -> bool:
     if not title or title.casefold() == whole.casefold():
         return False
     *before, last = _SEPARATOR.split(whole)
-    return bool(before) and last.casefold() == title.casefold() and (not site or site.casefold() == title.casefold())
+    return (
+        bool(before)
+        and last.casefold() == title.casefold()
+        and (not site or site.casefold() == title.casefold())
+    )
 
 
 def _heading(element: Any) -> str:
@@ -279,16 +374,26 @@ def _is_banner(heading: Any) -> bool:
     around = [(one.tag, one.get("role")) for one in heading.iterancestors()]
     if any(tag in _CONTENT or role == "main" for tag, role in around):
         return False
-    if any(tag in _BANNERS or role == "banner" for tag, role in around) or "menu-title" in heading.get("class", ""):
+    if any(
+        tag in _BANNERS or role == "banner" for tag, role in around
+    ) or "menu-title" in heading.get("class", ""):
         return True
     link = heading.find("a") if not (heading.text or "").strip() else None
-    return link is not None and not link.get("href", "#").startswith("#") and bool("".join(link.itertext()).strip())
+    return (
+        link is not None
+        and not link.get("href", "#").startswith("#")
+        and bool("".join(link.itertext()).strip())
+    )
 
 
 def _without_site(title: str, site: str, headings: list[str]) -> str:
     """The heading that the title begins or ends with, else the title without the name of the site or the manual."""
     for heading in headings:
-        if len(heading) >= 2 and heading.casefold() != title.casefold() and _is_part(heading, title):
+        if (
+            len(heading) >= 2
+            and heading.casefold() != title.casefold()
+            and _is_part(heading, title)
+        ):
             return heading
     name = re.escape(site)
     for pattern in (rf"\s*[-–—|·•:»]\s*{name}$", rf"^{name}\s*[-–—|·•:»]\s*") if site else ():
@@ -297,7 +402,11 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
     *_, last = [None, *_SEPARATOR.finditer(title)]
     if headings and (last is None or not last.start()) and _MANUAL.fullmatch(title):
         return headings[0]
-    return title[: last.start()] if last and last.start() and _MANUAL.fullmatch(title[last.end() :]) else title
+    return (
+        title[: last.start()]
+        if last and last.start() and _MANUAL.fullmatch(title[last.end() :])
+        else title
+    )
 
 
 def _is_part(heading: str, title: str) -> bool:
@@ -306,14 +415,29 @@ def _is_part(heading: str, title: str) -> bool:
     return (
         folded in (part.casefold() for part in _SEPARATOR.split(title))
         or (whole.startswith(folded) and _SEPARATOR.match(title, len(heading)) is not None)
-        or (whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":"))  # JSDoc: Class: Table
+        or (
+            whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":")
+        )  # JSDoc: Class: Table
     )
 
 
 _ARTICLES = frozenset(
     (
-        *("Article", "NewsArticle", "AnalysisNewsArticle", "BackgroundNewsArticle", "OpinionNewsArticle"),
-        *("ReportageNewsArticle", "ReviewNewsArticle", "Report", "BlogPosting", "TechArticle", "ScholarlyArticle"),
+        *(
+            "Article",
+            "NewsArticle",
+            "AnalysisNewsArticle",
+            "BackgroundNewsArticle",
+            "OpinionNewsArticle",
+        ),
+        *(
+            "ReportageNewsArticle",
+            "ReviewNewsArticle",
+            "Report",
+            "BlogPosting",
+            "TechArticle",
+            "ScholarlyArticle",
+        ),
         "MedicalScholarlyArticle",
     )
 )
@@ -327,7 +451,9 @@ _NAME = re.compile(r"\w+")
 _MOST_SCRIPT = 200_000
 
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_CHINESE_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
+_CHINESE_DAY = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]"
+)
 _DATED = "//time | //*[@class][contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'pub')]"
 _MOST_DATED = 200
 
@@ -339,7 +465,11 @@ def declared_date(root: Any) -> str | None:
     """
     for script in root.iter("script"):
         content = script.text or ""
-        if "ld+json" not in script.get("type", "") or "datePublished" not in content or len(content) > _MOST_SCRIPT:
+        if (
+            "ld+json" not in script.get("type", "")
+            or "datePublished" not in content
+            or len(content) > _MOST_SCRIPT
+        ):
             continue
         try:
             open_values = [parse_json(content)]
@@ -350,7 +480,9 @@ def declared_date(root: Any) -> str | None:
             if isinstance(value, list):
                 open_values += reversed(value)
             elif isinstance(value, dict):
-                open_values += [one for one in reversed(value.values()) if isinstance(one, dict | list)]
+                open_values += [
+                    one for one in reversed(value.values()) if isinstance(one, dict | list)
+                ]
                 types = value.get("@type")
                 names = set(types) if isinstance(types, list) else {types}
                 day = _DAY.match(str(value.get("datePublished") or ""))
@@ -372,7 +504,17 @@ def written_date(root: Any) -> str | None:
 _DOCUMENTATION = frozenset(("doc", "docs", "documentation", "manual", "readthedocs"))
 """The parts of a host name or path that say that a page is documentation."""
 
-_GENERATORS = ("antora", "docfx", "docusaurus", "gitbook", "mintlify", "mkdocs", "sphinx", "starlight", "vitepress")
+_GENERATORS = (
+    "antora",
+    "docfx",
+    "docusaurus",
+    "gitbook",
+    "mintlify",
+    "mkdocs",
+    "sphinx",
+    "starlight",
+    "vitepress",
+)
 
 
 def declared_kind(root: Any) -> str:
@@ -384,11 +526,16 @@ def declared_kind(root: Any) -> str:
     for script in root.iter("script"):
         if "ld+json" in script.get("type", ""):
             types.update(_NAME.findall(" ".join(_TYPE.findall((script.text or "")[:_MOST_SCRIPT]))))
-    named = ((meta.get("property") or meta.get("name") or "", meta.get("content", "")) for meta in root.iter("meta"))
+    named = (
+        (meta.get("property") or meta.get("name") or "", meta.get("content", ""))
+        for meta in root.iter("meta")
+    )
     graph = {content.strip().lower() for name, content in named if name.lower() == "og:type"}
     if types & _THREADS:
         return "thread"
-    if "article" not in graph and ("Product" in types or any(kind.startswith("product") for kind in graph)):
+    if "article" not in graph and (
+        "Product" in types or any(kind.startswith("product") for kind in graph)
+    ):
         return "product"
     return "article" if types & _ARTICLES or "article" in graph else ""
 
@@ -398,7 +545,9 @@ def is_documentation(root: Any, url: str) -> bool:
     parts = urlsplit(url.lower())
     named = {*(parts.hostname or "").split("."), *parts.path.split("/")}
     written = root.xpath("//meta[@name='generator']/@content")
-    return bool(named & _DOCUMENTATION) or any(name.lower().startswith(_GENERATORS) for name in written)
+    return bool(named & _DOCUMENTATION) or any(
+        name.lower().startswith(_GENERATORS) for name in written
+    )
 
 
 _KINDS = {
@@ -419,9 +568,17 @@ _KINDS_LIKE = re.compile(
 )
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
 _NAMES |= {"structfield section-header": "block"}  # of rustdoc
-_NAMES |= {"conum": "callout", "ulist tablist": "furniture"}  # of AsciiDoc: a number in code that a list below explains
-_NAMES |= {"tsd-tag": "flag", **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture")}  # of TypeDoc
-_NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")  # of GitBook and HonKit
+_NAMES |= {
+    "conum": "callout",
+    "ulist tablist": "furniture",
+}  # of AsciiDoc: a number in code that a list below explains
+_NAMES |= {
+    "tsd-tag": "flag",
+    **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture"),
+}  # of TypeDoc
+_NAMES |= dict.fromkeys(
+    ("book-header", "search-results-title"), "furniture"
+)  # of GitBook and HonKit
 """What has no other class than this one."""
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
@@ -440,9 +597,15 @@ _MOST_LABEL = 30
 def strip_furniture(root: Any) -> None:
     """Remove line numbers, buttons and labels around code; write tables and lines of code as `<pre>`."""
     classes = set(root.xpath("//@class", smart_strings=False))
-    is_marked = not classes.isdisjoint(_NAMES) or any(map(_kind_of_class, set(" ".join(classes).split())))
+    is_marked = not classes.isdisjoint(_NAMES) or any(
+        map(_kind_of_class, set(" ".join(classes).split()))
+    )
     kinds = {name: kind for name in classes if (kind := _kind(name))} if is_marked else {}
-    chosen = {f"k{number}": name for number, name in enumerate(kinds)} if len(kinds) <= _MOST_CHOSEN else {}
+    chosen = (
+        {f"k{number}": name for number, name in enumerate(kinds)}
+        if len(kinds) <= _MOST_CHOSEN
+        else {}
+    )
     any_class = " or ".join(f"@class = ${name}" for name in chosen) or "@class"
     path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[@style][contains(@style, 'user-select')]"
     for element in root.xpath(f"{path} | //*[{any_class}]" if kinds else path, **chosen):
@@ -470,7 +633,9 @@ def strip_furniture(root: Any) -> None:
 def _kind(name: str) -> str:
     """What the classes of an element say that it holds."""
     found = set(map(_kind_of_class, name.split()))
-    return _NAMES.get(name) or next((kind for kind in ("furniture", "table", "numbers") if kind in found), "")
+    return _NAMES.get(name) or next(
+        (kind for kind in ("furniture", "table", "numbers") if kind in found), ""
+    )
 
 
 @lru_cache(maxsize=5_000)
@@ -492,12 +657,18 @@ def _is_furniture(element: Any, kind: str) -> bool:
         return next(element.iter("pre", "p"), None) is None
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
-    return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element) == "Source")
+    return kind == "furniture" or (
+        kind == "source" and tag == "a" and _short_text(element) == "Source"
+    )
 
 
 def _is_card(element: Any) -> bool:
     """Whether an element is a link around short blocks: one or two at the end of an article lead to its neighbours."""
-    if element.tag != "a" or (element.tail or "").strip() or next(element.iter("p", "div"), None) is None:
+    if (
+        element.tag != "a"
+        or (element.tail or "").strip()
+        or next(element.iter("p", "div"), None) is None
+    ):
         return False
     return len("".join(element.itertext())) <= _MOST_OF_A_CARD
 

@@ -31,7 +31,9 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name'] | .//*[@rel][contains(@rel, 'author')]"
-_HOLDERS = frozenset(("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt"))
+_HOLDERS = frozenset(
+    ("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt")
+)
 _QUOTES = frozenset(("blockquote", "q", "nav", "header", "head"))
 _LONGEST_NAME = 40
 _MOST_NAMES = 2_000
@@ -75,12 +77,16 @@ def keep_posts(measures: Measures, keep: Mask) -> None:
                 keep[place] = True
             elif words_of(block.text) and not keep[place]:
                 around = outline.containers[block.place].element
-                keep[place] = block.text.strip() not in frame and not _is_furniture(around, post.element)
+                keep[place] = block.text.strip() not in frame and not _is_furniture(
+                    around, post.element
+                )
 
 
 def _posts(root: Any) -> list[_Post]:
     names = _authors(root)
-    around: dict[Any, set[str]] = {}  # for each element around names, these names; at most two count
+    around: dict[
+        Any, set[str]
+    ] = {}  # for each element around names, these names; at most two count
     for name in names:
         text = _flat(name)
         element = name
@@ -95,7 +101,11 @@ def _posts(root: Any) -> list[_Post]:
     for name in names:
         element = name
         parent = element.getparent()
-        while parent is not None and len(around.get(parent, ())) < 2 and parent.tag not in ("body", "html"):
+        while (
+            parent is not None
+            and len(around.get(parent, ())) < 2
+            and parent.tag not in ("body", "html")
+        ):
             element, parent = parent, parent.getparent()
         if element is not name and parent is not None:
             posts.setdefault(element, _Post(element, name))
@@ -160,7 +170,11 @@ def _is_thread(measures: Measures, placed: list[tuple[_Post, Container]]) -> boo
     """Whether posts hold most of the words of a page, and no one of them nearly all."""
     sizes = [measures.words[container.start : container.end].sum() for _, container in placed]
     total = float(sum(sizes))
-    return bool(sizes) and total >= _MOST_OF_PAGE * measures.words.sum() and max(sizes) <= _LARGEST * total
+    return (
+        bool(sizes)
+        and total >= _MOST_OF_PAGE * measures.words.sum()
+        and max(sizes) <= _LARGEST * total
+    )
 
 
 def _frame(containers: list[Container], blocks: list[Block]) -> set[str]:
@@ -168,12 +182,16 @@ def _frame(containers: list[Container], blocks: list[Block]) -> set[str]:
     times: Counter[str] = Counter()
     for container in containers:
         times.update({block.text.strip() for block in blocks[container.start : container.end]})
-    return {text for text, count in times.items() if count > 1 and count >= _REPEATED * len(containers)}
+    return {
+        text for text, count in times.items() if count > 1 and count >= _REPEATED * len(containers)
+    }
 
 
 def _has_author(block: Block, author: Any) -> bool:
     return any(
-        element is author or author in element.iterancestors() for element, where in block.slots if where == "text"
+        element is author or author in element.iterancestors()
+        for element, where in block.slots
+        if where == "text"
     )
 
 

@@ -8,7 +8,12 @@ from typing import Any
 
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.package import Package, encrypted, inside
-from websearch_gateway.pages.formats.rendering import figure, parse_html, tree_to_markdown, until_too_long
+from websearch_gateway.pages.formats.rendering import (
+    figure,
+    parse_html,
+    tree_to_markdown,
+    until_too_long,
+)
 
 MOST_CHAPTERS = 5_000
 MOST_AUTHORS = 50
@@ -39,13 +44,22 @@ def epub(package: Package) -> Extracted:
     root = package.xml(part)
     if root is None:
         return Extracted("", "", None)
-    authors = [" ".join("".join(one.itertext()).split()) for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)]
+    authors = [
+        " ".join("".join(one.itertext()).split())
+        for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)
+    ]
     texts = [f"**Authors:** {', '.join(filter(None, authors))}"] if any(authors) else []
     if description := _words(root, "description"):
         texts.append(tree_to_markdown(parse_html(description)))
     items = {one.get("id", ""): one for one in root.iter(f"{_OPF}item")}
-    named = dict.fromkeys(one.get("idref", "") for one in islice(root.iter(f"{_OPF}itemref"), MOST_CHAPTERS))
-    spine = (items[name] for name in named if name in items and "nav" not in items[name].get("properties", "").split())
+    named = dict.fromkeys(
+        one.get("idref", "") for one in islice(root.iter(f"{_OPF}itemref"), MOST_CHAPTERS)
+    )
+    spine = (
+        items[name]
+        for name in named
+        if name in items and "nav" not in items[name].get("properties", "").split()
+    )
     chapters = (_chapter(package.read(inside(part, item.get("href", "")))) for item in spine)
     markdown = "\n\n".join(until_too_long(text for text in (*texts, *chapters) if text))
     return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None)

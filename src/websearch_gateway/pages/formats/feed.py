@@ -55,7 +55,9 @@ def feed(body: bytes, url: str, charset: str) -> Extracted:
         SearchFetchError: the body is not a feed.
     """
     found = parse_feed(body, charset, url)
-    entries = (_markdown(entry, url) for entry in found.entries if entry.title or entry.link or entry.body)
+    entries = (
+        _markdown(entry, url) for entry in found.entries if entry.title or entry.link or entry.body
+    )
     parts = (part for part in (found.description, *entries) if part)
     cut = (TOO_LONG.format(MOST_ENTRIES),) if found.is_cut else ()
     return Extracted(found.title, "\n\n".join(parts) or "The feed is empty.", None, cut)
@@ -71,7 +73,9 @@ def parse_feed(body: bytes, charset: str = "utf-8", url: str = "") -> Feed:
 
     if not _DECLARED_ENCODING.match(body):
         body = _DECLARATION.sub("", decode(body, charset), count=1).lstrip().encode()
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, recover=True, remove_comments=True
+    )
     root = etree.fromstring(body, parser) if body else None
     if root is None or _tag(root) not in ("rss", "feed", "rdf"):
         raise SearchFetchError("The feed is neither RSS nor Atom.")
@@ -89,7 +93,10 @@ def parse_feed(body: bytes, charset: str = "utf-8", url: str = "") -> Feed:
         for one in islice(found, MOST_ENTRIES)
     )
     return Feed(
-        _first_of(about, "title"), _first_of(about, "description", "subtitle"), entries, any(True for _ in found)
+        _first_of(about, "title"),
+        _first_of(about, "description", "subtitle"),
+        entries,
+        any(True for _ in found),
     )
 
 
@@ -111,7 +118,11 @@ def _html(element: Any, *names: str) -> str:
     for child in _children(element, names):
         kind = child.get("type", "html")
         inside = "".join(etree.tostring(inner, encoding="unicode") for inner in child)
-        text = html.escape(child.text or "") if kind in ("text", "text/plain") or inside else child.text or ""
+        text = (
+            html.escape(child.text or "")
+            if kind in ("text", "text/plain") or inside
+            else child.text or ""
+        )
         if (text + inside).strip():
             return text + inside
     return ""
@@ -129,7 +140,10 @@ def _each(element: Any, *names: str) -> Iterator[str]:
     for child in _children(element, names):
         name = next(_children(child, ("name",)), child)  # of an author in Atom
         text = "".join(name.itertext())
-        if child.get("type") not in ("text", "xhtml"):  # RSS does not say whether its titles are markup
+        if child.get("type") not in (
+            "text",
+            "xhtml",
+        ):  # RSS does not say whether its titles are markup
             text = html.unescape(_TAG.sub(" ", text))
         if words := " ".join(text.split()):
             yield words
@@ -155,7 +169,11 @@ _MOST_BASES = 20
 
 def _base(element: Any, url: str) -> str:
     """What links in an element are relative to (https://www.w3.org/TR/xmlbase/): `url` if nothing around it says."""
-    around = [one.get(_BASE) for one in (element, *islice(element.iterancestors(), _MOST_BASES)) if one.get(_BASE)]
+    around = [
+        one.get(_BASE)
+        for one in (element, *islice(element.iterancestors(), _MOST_BASES))
+        if one.get(_BASE)
+    ]
     base = url
     try:
         for relative in reversed(around):

@@ -114,7 +114,9 @@ def _fraction(element: Any, depth: int) -> Any:
 
 
 def _scripted(tag: str, *names: str) -> Any:
-    return lambda element, depth: _made(tag, *(_part(element, name, depth) for name in ("e", *names)))
+    return lambda element, depth: _made(
+        tag, *(_part(element, name, depth) for name in ("e", *names))
+    )
 
 
 def _before(element: Any, depth: int) -> Any:
@@ -124,9 +126,17 @@ def _before(element: Any, depth: int) -> Any:
 
 def _root(element: Any, depth: int) -> Any:
     degree = element.find(f"{M}deg")
-    has_degree = degree is not None and len(degree) and _property(element, "degHide") not in ("on", "1", "true")
+    has_degree = (
+        degree is not None
+        and len(degree)
+        and _property(element, "degHide") not in ("on", "1", "true")
+    )
     inside = _part(element, "e", depth)
-    return _made("mroot", inside, _row(_children(degree, depth))) if has_degree else _made("msqrt", inside)
+    return (
+        _made("mroot", inside, _row(_children(degree, depth)))
+        if has_degree
+        else _made("msqrt", inside)
+    )
 
 
 def _sum(element: Any, depth: int) -> Any:
@@ -160,13 +170,19 @@ def _delimited(element: Any, depth: int) -> Any:
 def _function(element: Any, depth: int) -> Any:
     name = element.find(f"{M}fName")
     words = "".join(name.itertext(f"{M}t")).strip() if name is not None else ""
-    is_word = words.isalpha() and name is not None and all(child.tag in (f"{M}r", f"{M}fNamePr") for child in name)
+    is_word = (
+        words.isalpha()
+        and name is not None
+        and all(child.tag in (f"{M}r", f"{M}fNamePr") for child in name)
+    )
     written = _leaf("mi", words) if is_word else _part(element, "fName", depth)
     return _made("mrow", written, _part(element, "e", depth))
 
 
 def _accented(element: Any, depth: int) -> Any:
-    accent = _made("mover", _part(element, "e", depth), _leaf("mo", _property(element, "chr", "\u0302")))
+    accent = _made(
+        "mover", _part(element, "e", depth), _leaf("mo", _property(element, "chr", "\u0302"))
+    )
     accent.set("accent", "true")
     return accent
 

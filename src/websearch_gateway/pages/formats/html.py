@@ -70,7 +70,9 @@ class HtmlReader:
 
     name = "html"
 
-    def __init__(self, fetcher: Fetching, workers: Workers, renderer: Renderer | None = None) -> None:
+    def __init__(
+        self, fetcher: Fetching, workers: Workers, renderer: Renderer | None = None
+    ) -> None:
         self._fetcher = fetcher
         self._workers = workers
         self._renderer = renderer
@@ -97,9 +99,13 @@ class HtmlReader:
         if kind == "html" and self._renderer and has_little_text(page.markdown):
             arguments = (fetched.body, fetched.final_url, fetched.charset)
             if await self._workers.run(needs_scripts, *arguments, deadline=deadline):
-                fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
+                fetched, page, warnings = await self._with_scripts(
+                    self._renderer, page, fetched, deadline
+                )
         if kind == "html" and is_bot_challenge(page.title, page.markdown):
-            raise SearchFetchError("The site sent a robot check instead of the page.", details={"reason": "robot_page"})
+            raise SearchFetchError(
+                "The site sent a robot check instead of the page.", details={"reason": "robot_page"}
+            )
         if not page.markdown:
             raise SearchFetchError("The page has no readable text.", details={"reason": "empty"})
         return Page(
@@ -117,47 +123,74 @@ class HtmlReader:
     async def _followed(self, fetched: Fetched, deadline: Deadline) -> Fetched:
         """The page that a page sends its readers to at once, by `<meta http-equiv="refresh">`."""
         for _ in range(_MOST_REFRESHES):
-            if not _MAY_REFRESH.search(fetched.body, 0, _REFRESH_BYTES) or kind_of(fetched) != "html":
+            if (
+                not _MAY_REFRESH.search(fetched.body, 0, _REFRESH_BYTES)
+                or kind_of(fetched) != "html"
+            ):
                 break
             arguments = (fetched.body, fetched.final_url, fetched.charset)
             target = str(await self._workers.run(_refresh_of, *arguments, deadline=deadline))
             if not target or target == fetched.final_url.partition("#")[0]:
                 break
-            fetched = await self._fetcher.fetch(target, deadline, accept=ACCEPT, max_bytes=most_bytes(target))
+            fetched = await self._fetcher.fetch(
+                target, deadline, accept=ACCEPT, max_bytes=most_bytes(target)
+            )
         return fetched
 
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
         read = cleaned_text if kind in IN_A_CHARSET else cleaned
-        return Extracted(**await self._workers.run(read, *arguments, deadline=deadline, heavy=kind in HEAVY))
+        return Extracted(
+            **await self._workers.run(read, *arguments, deadline=deadline, heavy=kind in HEAVY)
+        )
 
     async def _with_scripts(
         self, renderer: Renderer, page: Extracted, fetched: Fetched, deadline: Deadline
     ) -> tuple[Fetched, Extracted, tuple[str, ...]]:
         """The page after its scripts have run; if they cannot run, the page without them and with a warning."""
         try:
-            rendered = await renderer.render(fetched, deadline.within(deadline.remaining() - _RESERVE_SECONDS))
+            rendered = await renderer.render(
+                fetched, deadline.within(deadline.remaining() - _RESERVE_SECONDS)
+            )
             return rendered, await self._converted("html", rendered, deadline), ()
         except Unavailable as error:
             if not page.markdown:
                 raise
-            return fetched, page, (f"This is only the text of the page without its scripts: {error.message}",)
+            return (
+                fetched,
+                page,
+                (f"This is only the text of the page without its scripts: {error.message}",),
+            )
 
     async def _fetch(self, url: str, deadline: Deadline, known: Page | None) -> Fetched:
         """The page, or status 304 if it is the same as `known` (RFC 9110, section 13.1)."""
-        fetch = partial(self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url))
-        marks = (("if-none-match", known.etag), ("if-modified-since", known.last_modified)) if known else ()
-        condition = next(((name, mark) for name, mark in marks if mark and _SENDABLE.fullmatch(mark)), None)
+        fetch = partial(
+            self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url)
+        )
+        marks = (
+            (("if-none-match", known.etag), ("if-modified-since", known.last_modified))
+            if known
+            else ()
+        )
+        condition = next(
+            ((name, mark) for name, mark in marks if mark and _SENDABLE.fullmatch(mark)), None
+        )
         if known is None or condition is None:
             return await fetch()
         fetched = await fetch(headers=dict([condition]))
         # Two pages may have the same ETag: the redirects must still end at the same URL.
-        return await fetch() if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url else fetched
+        return (
+            await fetch()
+            if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url
+            else fetched
+        )
 
 
 def _refresh_of(body: bytes, url: str, charset: str) -> str:
-    from websearch_gateway.pages.extraction.extract import refresh_of  # large, and the server itself reads no page
+    from websearch_gateway.pages.extraction.extract import (
+        refresh_of,
+    )  # large, and the server itself reads no page
 
     return refresh_of(body, url, charset)
 
@@ -187,7 +220,9 @@ def is_bot_challenge(title: str, text: str) -> bool:
     """Whether a page is a bot challenge: it is short, and its text or title has the wording of such pages."""
     if len(text) > LONGEST_CHALLENGE:
         return False
-    return bool(_WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHALLENGE // 2))
+    return bool(
+        _WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHALLENGE // 2)
+    )
 
 
 LITTLE_TEXT = 500
@@ -234,13 +269,25 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
-    found = (one for one in root.iter("*") if "-" in one.tag or _ROOT_IDS.fullmatch(one.get("id", "")))
-    mounts = [one for one in islice(found, _MOST_MOUNTS) if one.tag != "body" and _text_chars(one) < _ALMOST_NO_TEXT]
+    found = (
+        one for one in root.iter("*") if "-" in one.tag or _ROOT_IDS.fullmatch(one.get("id", ""))
+    )
+    mounts = [
+        one
+        for one in islice(found, _MOST_MOUNTS)
+        if one.tag != "body" and _text_chars(one) < _ALMOST_NO_TEXT
+    ]
     texts = ("".join(one.itertext()) for one in root.xpath("//main//h1 | //article//h1"))
     has_title = any(text.strip() and not _LOADING.fullmatch(text) for text in texts)
     # The shell of an app has no title and text of a page in its main element: a server has filled it.
-    is_filled = has_title and any(map(_text_chars, root.xpath("//main[.//h1]//p | //article[.//h1]//p")))
-    mounts = [one for one in mounts if not (is_filled and one.xpath("boolean(.//main//h1 | .//article//h1)"))]
+    is_filled = has_title and any(
+        map(_text_chars, root.xpath("//main[.//h1]//p | //article[.//h1]//p"))
+    )
+    mounts = [
+        one
+        for one in mounts
+        if not (is_filled and one.xpath("boolean(.//main//h1 | .//article//h1)"))
+    ]
     is_named = any("-" not in one.tag for one in mounts)
     if size < LITTLE_TEXT:
         # A short page with a widget of its own; the header of an app is no such page.
@@ -278,7 +325,9 @@ class RobotsFetcher:
         clock: seconds on a monotonic clock.
     """
 
-    def __init__(self, fetcher: Fetcher, workers: Workers, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, fetcher: Fetcher, workers: Workers, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._fetcher = fetcher
         self._workers = workers
         self._rules: TTLCache[str, str] = TTLCache(
@@ -302,7 +351,9 @@ class RobotsFetcher:
             SearchFetchError: robots.txt forbids the page or cannot be fetched; `details["reason"]` is "robots".
         """
         await self._check(url, deadline)
-        fetched = await self._fetcher.fetch(url, deadline, accept=accept, headers=headers, max_bytes=max_bytes)
+        fetched = await self._fetcher.fetch(
+            url, deadline, accept=accept, headers=headers, max_bytes=max_bytes
+        )
         if fetched.final_url != url:
             await self._check(fetched.final_url, deadline)
         return fetched
@@ -314,9 +365,15 @@ class RobotsFetcher:
             parts = urlsplit(url.strip())
         except ValueError:
             return  # likewise
-        rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
-        if rules and not await self._workers.run(may_read, rules, url, PRODUCT, deadline=deadline, size=len(rules)):
-            raise _forbidden(f"The robots.txt of {parts.hostname} does not allow programs to read this page.")
+        rules = await self._rules_of(
+            f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline
+        )
+        if rules and not await self._workers.run(
+            may_read, rules, url, PRODUCT, deadline=deadline, size=len(rules)
+        ):
+            raise _forbidden(
+                f"The robots.txt of {parts.hostname} does not allow programs to read this page."
+            )
 
     async def _rules_of(self, url: str, host: str, deadline: Deadline) -> str:
         async with self._locks.setdefault(url, asyncio.Lock()):

@@ -41,7 +41,9 @@ Convert = Callable[[bytes, str, str], Extracted]
 def _later(module: str, body: bytes, url: str, charset: str) -> Extracted:
     """Convert by a module of the readers, which a worker imports when it first needs it."""
     name, _, function = module.rpartition(".")
-    found: Extracted = getattr(import_module(f"websearch_gateway.pages.{name}"), function)(body, url, charset)
+    found: Extracted = getattr(import_module(f"websearch_gateway.pages.{name}"), function)(
+        body, url, charset
+    )
     return found
 
 
@@ -61,7 +63,9 @@ _FUNCTIONS: Mapping[Kind, str] = {
     "gzip": "formats.plain.gzipped",
     "text": "formats.plain.text",
 }
-CONVERTERS: Mapping[Kind, Convert] = {kind: partial(_later, function) for kind, function in _FUNCTIONS.items()}
+CONVERTERS: Mapping[Kind, Convert] = {
+    kind: partial(_later, function) for kind, function in _FUNCTIONS.items()
+}
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 SNIFFED_BYTES = 1024
 SAMPLED_BYTES = 65_536
@@ -80,9 +84,18 @@ CONTENT_TYPES: Mapping[Kind, str] = {"pdf": "application/pdf"}
 """The content type of pages of these kinds, in place of the declared one: their passages have page numbers."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
-_NO_TEXT_TYPES = re.compile(r"(?:image|audio|video|font|model)/.+|application/(?:pdf|postscript|pgp-encrypted|zip)")
+_NO_TEXT_TYPES = re.compile(
+    r"(?:image|audio|video|font|model)/.+|application/(?:pdf|postscript|pgp-encrypted|zip)"
+)
 """Types that are never read as text, even if their bytes are."""
-_PROSE_TYPES = ("text/plain", "text/enriched", "text/vtt", "text/calendar", "text/vcard", "text/troff")
+_PROSE_TYPES = (
+    "text/plain",
+    "text/enriched",
+    "text/vtt",
+    "text/calendar",
+    "text/vcard",
+    "text/troff",
+)
 """Types of text whose lines are sentences, or nothing that Markdown would change. Any other is code."""
 _DECLARED: Mapping[str, Kind] = {
     "text/markdown": "markdown",
@@ -107,11 +120,27 @@ _SUFFIXES: Mapping[str, Kind] = {
     "json": "json",
 }
 _PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
-_MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(
+    _PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<(?:\?xml\b|!doctype\b|html\b|svg\b)", re.IGNORECASE)
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
 _DOCUMENTS = (
-    *(".pdf", ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls", ".odt", ".odp", ".ods"),
+    *(
+        ".pdf",
+        ".docx",
+        ".docm",
+        ".pptx",
+        ".pptm",
+        ".xlsx",
+        ".xlsm",
+        ".xlsb",
+        ".xls",
+        ".odt",
+        ".odp",
+        ".ods",
+    ),
     *(".epub", ".rtf", ".ipynb", ".eml"),
 )
 _STARTS: Mapping[bytes, Kind] = {
@@ -121,7 +150,10 @@ _STARTS: Mapping[bytes, Kind] = {
     b"\x1f\x8b": "gzip",
 }
 _NOTEBOOK = re.compile(rb'"nbformat"\s*:')
-_HEADER = re.compile(rb"^(?:From|To|Date|Subject|Received|Return-Path|Message-ID|MIME-Version|DKIM-Signature): ", re.M)
+_HEADER = re.compile(
+    rb"^(?:From|To|Date|Subject|Received|Return-Path|Message-ID|MIME-Version|DKIM-Signature): ",
+    re.M,
+)
 _MAIL_TYPES = ("message/rfc822", "multipart/related")  # the second is that of saved pages (MHTML)
 LEAST_HEADERS = 3
 """A message begins with at least so many of the usual headers."""
@@ -168,7 +200,11 @@ def kind_of(fetched: Fetched) -> Kind:
         if head.startswith(signature, place):
             raise unreadable(actual)
     is_markup = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
-    if not is_markup and not fetched.charset.startswith(("utf-16", "utf-32")) and _is_binary(fetched.body, declared):
+    if (
+        not is_markup
+        and not fetched.charset.startswith(("utf-16", "utf-32"))
+        and _is_binary(fetched.body, declared)
+    ):
         raise unreadable(declared or "application/octet-stream")
     if declared != "text/plain" and _FEED.match(head):
         return "feed"
@@ -176,7 +212,10 @@ def kind_of(fetched: Fetched) -> Kind:
         return "html" if b"<" in fetched.body else "text"
     if _JSON_TYPES.fullmatch(declared):
         return "json"
-    suffix, is_vague = urlsplit(fetched.final_url).path.rpartition(".")[2].lower(), declared in _VAGUE_TYPES
+    suffix, is_vague = (
+        urlsplit(fetched.final_url).path.rpartition(".")[2].lower(),
+        declared in _VAGUE_TYPES,
+    )
     if named := _DECLARED.get(declared) or (_SUFFIXES.get(suffix) if is_vague else None):
         return named
     if declared == "text/plain":
@@ -185,7 +224,9 @@ def kind_of(fetched: Fetched) -> Kind:
         return "html"
     if _NO_TEXT_TYPES.fullmatch(declared):
         raise unreadable(declared)
-    if head.lstrip().startswith((b"{", b"[")) and (is_vague or declared.startswith("text/") or "json" in declared):
+    if head.lstrip().startswith((b"{", b"[")) and (
+        is_vague or declared.startswith("text/") or "json" in declared
+    ):
         return "json"
     is_prose = is_vague or declared in _PROSE_TYPES
     return "text" if is_prose and not _XML.match(head) else "code"
@@ -198,7 +239,10 @@ def _document(body: bytes, declared: str) -> Kind | None:
             return kind
     head, is_vague = body[:SNIFFED_BYTES], declared in _VAGUE_TYPES
     if is_vague or _JSON_TYPES.fullmatch(declared):
-        ends = (head, body[-SNIFFED_BYTES:])  # programs write the version of the format first or last
+        ends = (
+            head,
+            body[-SNIFFED_BYTES:],
+        )  # programs write the version of the format first or last
         if head.lstrip().startswith(b"{") and any(map(_NOTEBOOK.search, ends)):
             return "notebook"
     if declared in ("message/rfc822", "multipart/related") or (
@@ -212,7 +256,9 @@ def _is_binary(body: bytes, declared: str) -> bool:
     """Whether a body contains bytes that text never has. With a declared text type a few are allowed, but no NUL."""
     sample = body[:SAMPLED_BYTES]
     found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
-    allowed = 0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY
+    allowed = (
+        0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY
+    )
     return found > allowed or b"\0" in sample
 
 

@@ -40,7 +40,9 @@ def notebook(body: bytes, url: str, charset: str) -> Extracted:
         raise SearchFetchError("The notebook is damaged.", details={"reason": "damaged"}) from None
     metadata = _dict(value.get("metadata"))
     language = _language(metadata)
-    parts = (part for cell in _list(cells) if isinstance(cell, dict) for part in _cell(cell, language))
+    parts = (
+        part for cell in _list(cells) if isinstance(cell, dict) for part in _cell(cell, language)
+    )
     text = "\n\n".join(until_too_long(parts))
     heading = _HEADING.search(text)
     return Extracted(plain(heading[1]) if heading else "", text, None)
@@ -52,7 +54,9 @@ def _old_cells(notebook: dict[str, Any]) -> list[Any]:
 
 
 def _language(metadata: dict[str, Any]) -> str:
-    name = _dict(metadata.get("language_info")).get("name") or _dict(metadata.get("kernelspec")).get("language")
+    name = _dict(metadata.get("language_info")).get("name") or _dict(
+        metadata.get("kernelspec")
+    ).get("language")
     return name.lower() if isinstance(name, str) and _LANGUAGE.fullmatch(name) else "python"
 
 
@@ -66,7 +70,9 @@ def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
             if text := _output(_dict(output)):
                 yield text
     elif source.strip():
-        text = _INLINE_IMAGE.sub(lambda match: f"[Image: {match[1]}]" if match[1] else "[Image]", source).strip()
+        text = _INLINE_IMAGE.sub(
+            lambda match: f"[Image: {match[1]}]" if match[1] else "[Image]", source
+        ).strip()
         yield f"{'#' * _level(cell)} {' '.join(text.split())}" if kind == "heading" else text
 
 
@@ -81,8 +87,17 @@ def _output(output: dict[str, Any]) -> str:
         return _fenced(f"{_joined(output.get('ename'))}: {_joined(output.get('evalue'))}", "")
     data = _dict(output.get("data"))
     if not data:  # a stream, or nbformat 3, which has the forms beside each other
-        markup, picture = _joined(output.get("html")), next((one for one in _OLD_PICTURES if one in output), None)
-        data = {"text/html": markup} if markup else {f"image/{picture}": ""} if picture and "text" not in output else {}
+        markup, picture = (
+            _joined(output.get("html")),
+            next((one for one in _OLD_PICTURES if one in output), None),
+        )
+        data = (
+            {"text/html": markup}
+            if markup
+            else {f"image/{picture}": ""}
+            if picture and "text" not in output
+            else {}
+        )
         data["text/plain"] = output.get("text", output.get("latex"))
     if markdown := _joined(data.get("text/markdown")).strip():
         return markdown

@@ -54,7 +54,10 @@ class Numbering:
         abstract: dict[str, List] = {}
         for element in () if root is None else root:
             if element.tag == f"{W}abstractNum":
-                levels = {_number(level.get(f"{W}ilvl", "")): level for level in element.iterchildren(f"{W}lvl")}
+                levels = {
+                    _number(level.get(f"{W}ilvl", "")): level
+                    for level in element.iterchildren(f"{W}lvl")
+                }
                 for at, level in levels.items():
                     if style := _value(level, "pStyle"):
                         self._levels_of_styles[style] = at
@@ -83,7 +86,9 @@ class Numbering:
         if restart is not None:
             counts[level] = restart
         else:
-            counts[level] = own.start if counts[level] == 0 else min(counts[level] + 1, MOST_COUNTED)
+            counts[level] = (
+                own.start if counts[level] == 0 else min(counts[level] + 1, MOST_COUNTED)
+            )
         counts[level + 1 :] = [0] * (LEVELS - level - 1)
         if not own.is_numbered:
             return ""
@@ -150,7 +155,9 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
 
 
 def _number(text: str) -> int:
-    return min(int(text), MOST_COUNTED) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    return (
+        min(int(text), MOST_COUNTED) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    )
 
 
 def _value(parent: Any, name: str) -> str:

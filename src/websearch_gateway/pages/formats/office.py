@@ -56,16 +56,24 @@ _BODY_TEXT = 9
 """The outline level of what is no heading."""
 _DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
-_CODE = re.compile(r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE)
-_CODE_WORDS = re.compile(r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE
+)
+_CODE_WORDS = re.compile(
+    r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE
+)
 _HEIGHTS = {"superscript": "sup", "subscript": "sub"}
 _LINK_FIELD = re.compile(r"\s*HYPERLINK\s+\"([^\"]{1,2000})\"", re.IGNORECASE)
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 TICKED, UNTICKED = "☑", "☐"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 _LETTERS = ("a", "A", "i", "I")
-_OFFICE, _TEXT, _TABLE, _DRAW = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "drawing"))
-_STYLE, _FO, _SVG = (f"{{{_ODF}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible"))
+_OFFICE, _TEXT, _TABLE, _DRAW = (
+    f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "drawing")
+)
+_STYLE, _FO, _SVG = (
+    f"{{{_ODF}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible")
+)
 _PRESENTATION = f"{{{_ODF}presentation:1.0}}"
 _MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -73,7 +81,16 @@ _SKIPPED = frozenset(
     (
         f"{_MC}Fallback",
         *(W + name for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid")),
-        *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "note")),
+        *(
+            _TEXT + name
+            for name in (
+                "tracked-changes",
+                "sequence-decls",
+                "variable-decls",
+                "user-field-decls",
+                "note",
+            )
+        ),
         *(_OFFICE + name for name in ("annotation", "forms", "event-listeners", "scripts")),
         *(_PRESENTATION + name for name in ("date-time-decl", "footer-decl", "header-decl")),
     )
@@ -133,7 +150,10 @@ class _Word:
         body = self.package.read(part)
         if not body:
             return
-        if part.lower().endswith((".htm", ".html", ".xhtml", ".mht")) or b"<html" in body[:1_000].lower():
+        if (
+            part.lower().endswith((".htm", ".html", ".xhtml", ".mht"))
+            or b"<html" in body[:1_000].lower()
+        ):
             tree = parse_html(decode(body, charset_of(body, "text/html")))
             for hidden in list(tree.iter(*HIDDEN_ELEMENTS)):
                 hidden.clear(keep_tail=True)
@@ -161,7 +181,11 @@ class _Word:
 
     def _block(self, style: _Style, style_id: str, builder: Builder) -> tuple[Any, str]:
         """The element for a paragraph, and the number that stands before its words."""
-        level = self.numbering.level_of_style(style_id) if style.list_level is None else style.list_level
+        level = (
+            self.numbering.level_of_style(style_id)
+            if style.list_level is None
+            else style.list_level
+        )
         level = min(level, LEVELS - 1)
         list_level = self.numbering.level(style.list_id, level)
         mark = self.numbering.next_mark(style.list_id, level) if list_level else ""
@@ -192,7 +216,9 @@ class _Word:
                 yield from self._run(element, later, marks)
             elif tag == f"{W}hyperlink":
                 kind, address = self.relations.get(element.get(f"{_R}id", ""), ("", ""))
-                yield from self._runs(element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks)
+                yield from self._runs(
+                    element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks
+                )
             elif tag == f"{W}fldSimple":
                 link = _LINK_FIELD.match(element.get(f"{W}instr", ""))
                 yield from self._runs(element, later, (*marks, f"a {link[1]}") if link else marks)
@@ -209,7 +235,9 @@ class _Word:
         properties = run.find(f"{W}rPr")
         if properties is not None:
             size = _value(properties, "sz")
-            if _is_on(properties.find(f"{W}vanish")) or (size and _number(size, _SMALL + 1) <= _SMALL):
+            if _is_on(properties.find(f"{W}vanish")) or (
+                size and _number(size, _SMALL + 1) <= _SMALL
+            ):
                 return
             code = _CODE_WORDS.search(self.styles[_value(properties, "rStyle")].name)
             on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
@@ -221,7 +249,9 @@ class _Word:
                 yield from self._field(element)
             elif tag == f"{W}instrText" and self.fields:
                 open_field = self.fields[-1]
-                open_field.instruction = (open_field.instruction + (element.text or ""))[:_LONGEST_INSTRUCTION]
+                open_field.instruction = (open_field.instruction + (element.text or ""))[
+                    :_LONGEST_INSTRUCTION
+                ]
             if not all(outer.is_result for outer in self.fields):
                 continue
             if self.fields and (address := self.fields[-1].address) and f"a {address}" not in marks:
@@ -262,7 +292,12 @@ class _Word:
             box = element.find(f"{W}ffData/{W}checkBox")
             if box is not None:
                 state = box.find(f"{W}checked")
-                yield TICKED if _is_on(box.find(f"{W}default") if state is None else state) else UNTICKED, ()
+                yield (
+                    TICKED
+                    if _is_on(box.find(f"{W}default") if state is None else state)
+                    else UNTICKED,
+                    (),
+                )
         elif kind == "separate" and self.fields:
             link = _LINK_FIELD.match(self.fields[-1].instruction)
             self.fields[-1].address = link[1] if link else ""
@@ -309,7 +344,11 @@ def docx(package: Package) -> Extracted:
     reader = _Word(package, part, styles, numbering, relations)
     builder = Builder()
     reader.blocks(body, builder)
-    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.noted()), None)
+    return Extracted(
+        package.title() or builder.first_heading(),
+        _with_notes(reader, builder, reader.noted()),
+        None,
+    )
 
 
 def _with_notes(reader: _Word | _OpenDocument, builder: Builder, notes: Iterable[Any]) -> str:
@@ -377,7 +416,9 @@ def _value(parent: Any, name: str) -> str:
 
 
 def _number(text: str, otherwise: int, most: int = 99_999) -> int:
-    return min(int(text), most) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise
+    return (
+        min(int(text), most) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise
+    )
 
 
 MOST_SLIDES = 2_000
@@ -420,7 +461,9 @@ def _write_slide(package: Package, part: str, tree: Any, number: int, builder: B
     words = "" if title is None else " ".join(_words(title).split())
     builder.text(builder.block("h2"), words or f"Slide {number}")
     rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
-    places: list[Place] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
+    places: list[
+        Place
+    ] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
     for one in rest:
         places.append(_place(one) or (places[-1] if places else (0, 0)))
     for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):
@@ -435,15 +478,23 @@ def _write_slide(package: Package, part: str, tree: Any, number: int, builder: B
         _paragraphs(body, builder, is_list=False)
 
 
-def _write_shape(package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
+def _write_shape(
+    package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder
+) -> None:
     table = next(shape.iter(f"{A}tbl"), None)
     if table is not None:
-        builder.table(_rows_of_slide(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
+        builder.table(
+            _rows_of_slide(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False)
+        )
         return
     found = list(embedded(shape, relations))
     for kind, part in found:
         write_embedded(package, kind, part, builder)
-    if shape.tag in (f"{_P}pic", f"{_P}graphicFrame") and not found and (name := picture(shape, relations)):
+    if (
+        shape.tag in (f"{_P}pic", f"{_P}graphicFrame")
+        and not found
+        and (name := picture(shape, relations))
+    ):
         builder.text(builder.block("p"), name)
     body = shape.find(f"{_P}txBody")
     if body is not None:
@@ -456,7 +507,9 @@ def _shapes(tree: Any, depth: int = 0) -> Iterator[Any]:
     for one in tree:
         if one.tag in (f"{_P}sp", f"{_P}pic", f"{_P}graphicFrame"):
             yield one
-        elif one.tag in (f"{_P}grpSp", f"{_MC}AlternateContent", f"{_MC}Choice") and depth < _DEEPEST:
+        elif (
+            one.tag in (f"{_P}grpSp", f"{_MC}AlternateContent", f"{_MC}Choice") and depth < _DEEPEST
+        ):
             yield from _shapes(one, depth + 1)
 
 
@@ -502,7 +555,9 @@ def _paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
         runs = list(_runs(element))
         if not any(text.strip() for text, _ in runs):
             continue
-        block = builder.block("p") if plain else builder.item(_number(level, 0), is_ordered=numbered)
+        block = (
+            builder.block("p") if plain else builder.item(_number(level, 0), is_ordered=numbered)
+        )
         builder.texts(block, runs)
 
 
@@ -515,7 +570,11 @@ def _runs(paragraph: Any) -> Iterator[Text]:
             marks: tuple[str, ...] = ()
             if properties is not None:
                 on = ("1", "true")
-                marks = tuple(mark for name, mark in (("b", "strong"), ("i", "em")) if properties.get(name) in on)
+                marks = tuple(
+                    mark
+                    for name, mark in (("b", "strong"), ("i", "em"))
+                    if properties.get(name) in on
+                )
                 if properties.get("strike", "noStrike") != "noStrike":
                     marks = (*marks, "del")
                 raised = _signed(properties.get("baseline", "0"))
@@ -609,7 +668,11 @@ class _OpenDocument:
                 elif child.tag == f"{_TEXT}h" and item.tag != f"{_TEXT}list-header":
                     self.blocks([child], builder)  # a numbered heading
                 elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                    block = builder.item(level, is_ordered=bool(kind), list_id=name) if first else builder.more()
+                    block = (
+                        builder.item(level, is_ordered=bool(kind), list_id=name)
+                        if first
+                        else builder.more()
+                    )
                     if first and kind in _LETTERS:
                         block.getparent().set("type", kind)
                     self._paragraph(child, block, builder)
@@ -678,7 +741,9 @@ class _OpenDocument:
             return
         image = frame.find(f"{_DRAW}image")
         words = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") or ""
-        is_preview = frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
+        is_preview = (
+            frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
+        )
         if image is not None and (words or not is_preview):
             name = image.get(_XLINK, "").rpartition("/")[2]
             builder.text(builder.block("p"), figure(words, name))
@@ -723,7 +788,9 @@ def odt(package: Package, body: bytes) -> Extracted:
     builder = Builder()
     reader.blocks(content, builder)
     # A note may add to the list.
-    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.notes), None)
+    return Extracted(
+        package.title() or builder.first_heading(), _with_notes(reader, builder, reader.notes), None
+    )
 
 
 def odp(package: Package, body: bytes) -> Extracted:
@@ -738,14 +805,28 @@ def odp(package: Package, body: bytes) -> Extracted:
         notes = page.find(f"{_PRESENTATION}notes")
         rest = [one for one in frames if one is not title and one is not notes]
         # From top to bottom, if all places are known and in one unit.
-        places = [[_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in rest]
+        places = [
+            [_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in rest
+        ]
         keys = [(float(y[1]), float(x[1])) for y, x in places if y and x and y[2] == x[2]]
-        order = sorted(range(len(rest)), key=keys.__getitem__) if len(keys) == len(rest) else range(len(rest))
+        order = (
+            sorted(range(len(rest)), key=keys.__getitem__)
+            if len(keys) == len(rest)
+            else range(len(rest))
+        )
         reader.blocks([rest[at] for at in order], builder)
-        if notes is not None and "".join("".join(one.itertext()) for one in notes.iter(f"{_TEXT}p")).strip():
+        if (
+            notes is not None
+            and "".join("".join(one.itertext()) for one in notes.iter(f"{_TEXT}p")).strip()
+        ):
             builder.text(builder.block("h3"), "Notes")
             reader.blocks(
-                [one for one in notes.iter(f"{_DRAW}frame") if one.get(f"{_PRESENTATION}class") == "notes"], builder
+                [
+                    one
+                    for one in notes.iter(f"{_DRAW}frame")
+                    if one.get(f"{_PRESENTATION}class") == "notes"
+                ],
+                builder,
             )
     return Extracted(package.title() or builder.first_heading(), markdown_of(builder), None)
 
@@ -763,7 +844,9 @@ def ods(package: Package, body: bytes) -> Extracted:
         package = Package(body)
     root = package.xml("content.xml") if b"-spanned=" in content else None
     sheets = root.iter(f"{_TABLE}table") if root is not None else ()
-    found = workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
+    found = workbook(
+        body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets}
+    )
     return found if once is None else replace(found, warnings=(ONCE, *found.warnings))
 
 
@@ -813,7 +896,9 @@ def _looks(roots: list[Any]) -> dict[str, _Look]:
             bold = said.get(f"{_FO}font-weight") == "bold"
             italic = said.get(f"{_FO}font-style") == "italic"
             struck = said.get(f"{_STYLE}text-line-through-style", "none") != "none"
-            marks = tuple(mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on)
+            marks = tuple(
+                mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on
+            )
             height = said.get(f"{_STYLE}text-position", "").partition(" ")[0]
             marks = (*marks, *_height_marks(height))
         hidden = said is not None and said.get(f"{_TEXT}display") == "none"

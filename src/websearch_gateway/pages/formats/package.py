@@ -94,7 +94,9 @@ def compound(body: bytes, url: str, charset: str) -> Extracted:
 
 
 def _unsupported(name: str) -> SearchFetchError:
-    return SearchFetchError(f"This is a {name}, which cannot be read.", details={"reason": "unsupported"})
+    return SearchFetchError(
+        f"This is a {name}, which cannot be read.", details={"reason": "unsupported"}
+    )
 
 
 MOST_ENTRIES = 20_000
@@ -102,7 +104,9 @@ MOST_UNPACKED = 60_000_000
 """The bytes to unpack of one document; its tree takes ten times as much memory."""
 MOST_RELATIONS = 20_000
 
-_ENTRY = b"PK\x01\x02"  # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, section 4.3.12
+_ENTRY = (
+    b"PK\x01\x02"  # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, section 4.3.12
+)
 _ENCRYPTED = 0x1
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
@@ -120,7 +124,9 @@ class Package:
         try:
             self._archive = ZipFile(BytesIO(body))
         except (BadZipFile, ValueError, NotImplementedError, OSError):
-            raise SearchFetchError("The document is damaged.", details={"reason": "damaged"}) from None
+            raise SearchFetchError(
+                "The document is damaged.", details={"reason": "damaged"}
+            ) from None
         self.left = MOST_UNPACKED
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self.names = {entry.filename: entry for entry in self._archive.infolist()}
@@ -153,7 +159,11 @@ class Package:
         data = _transitional(self.read(name))
         # Without `huge_tree` libxml2 limits the depth of elements to 256, and the length of a text.
         parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            remove_comments=True,
+            remove_pis=True,
         )
         try:
             root = etree.fromstring(data, parser) if data else None
@@ -181,7 +191,9 @@ class Package:
 
     def related(self, name: str, kind: str) -> str:
         """The first part of this kind that a part refers to; "" if there is none."""
-        return next((target for found, target in self.relations(name).values() if found == kind), "")
+        return next(
+            (target for found, target in self.relations(name).values() if found == kind), ""
+        )
 
     def copy(self, replaced: dict[str, bytes]) -> bytes:
         """The document with other parts, and without pictures."""
@@ -220,11 +232,15 @@ def inside(part: str, target: str) -> str:
 
 
 def too_large() -> SearchFetchError:
-    return SearchFetchError("The document holds more than may be unpacked.", details={"reason": "too_large"})
+    return SearchFetchError(
+        "The document holds more than may be unpacked.", details={"reason": "too_large"}
+    )
 
 
 def encrypted() -> SearchFetchError:
-    return SearchFetchError("The document is locked with a password.", details={"reason": "encrypted"})
+    return SearchFetchError(
+        "The document is locked with a password.", details={"reason": "encrypted"}
+    )
 
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -240,7 +256,10 @@ def picture(element: Any, relations: dict[str, tuple[str, str]]) -> str:
     """A drawing's picture as text; "" if it has none and no alternative text."""
     described = next((one for one in element.iter() if one.get("descr") or one.get("alt")), None)
     description = "" if described is None else described.get("descr") or described.get("alt")
-    blip = next((one for one in element.iter() if one.get(f"{_R}embed") or one.tag.endswith("}imagedata")), None)
+    blip = next(
+        (one for one in element.iter() if one.get(f"{_R}embed") or one.tag.endswith("}imagedata")),
+        None,
+    )
     if blip is None:
         return figure(description, "") if description else ""
     target = relations.get(blip.get(f"{_R}embed") or blip.get(f"{_R}id", ""), ("", ""))[1]
@@ -266,17 +285,24 @@ def write_embedded(package: Package, kind: str, part: str, builder: Builder) -> 
                 builder.text(builder.item(0, is_ordered=False), text)
         return
     heading = root.find(f".//{_C}chart/{_C}title")
-    title = " ".join("".join(heading.itertext(f"{A}t", f"{_C}v")).split()) if heading is not None else ""
+    title = (
+        " ".join("".join(heading.itertext(f"{A}t", f"{_C}v")).split())
+        if heading is not None
+        else ""
+    )
     builder.text(builder.block("p"), f"Chart: {title}" if title else "Chart", ("strong",))
     series = [_series(one) for one in islice(root.iter(f"{_C}ser"), _MOST_SERIES)]
-    points = list(dict.fromkeys(point for _, names, values in series for point in (*names, *values)))[:_MOST_POINTS]
+    points = list(
+        dict.fromkeys(point for _, names, values in series for point in (*names, *values))
+    )[:_MOST_POINTS]
     rows: list[list[str]] = [["", *(name for name, _, _ in series)]]
     for point in points:
         label = next((names[point] for _, names, _ in series if point in names), "")
         rows.append([label, *(values.get(point, "") for _, _, values in series)])
     if points:
         builder.table(
-            ([(cell, 1, "") for cell in row] for row in rows), lambda cell, inner: inner.text(inner.root, cell)
+            ([(cell, 1, "") for cell in row] for row in rows),
+            lambda cell, inner: inner.text(inner.root, cell),
         )
 
 
@@ -286,6 +312,13 @@ def _series(element: Any) -> tuple[str, dict[str, str], dict[str, str]]:
     axes = [(f"{_C}cat", f"{_C}xVal"), (f"{_C}val", f"{_C}yVal")]
     found = []
     for tags in axes:
-        points = (point for tag in tags for axis in element.iterchildren(tag) for point in axis.iter(f"{_C}pt"))
-        found.append({one.get("idx", ""): one.findtext(f"{_C}v", "") for one in islice(points, _MOST_POINTS)})
+        points = (
+            point
+            for tag in tags
+            for axis in element.iterchildren(tag)
+            for point in axis.iter(f"{_C}pt")
+        )
+        found.append(
+            {one.get("idx", ""): one.findtext(f"{_C}v", "") for one in islice(points, _MOST_POINTS)}
+        )
     return name, found[0], found[1]

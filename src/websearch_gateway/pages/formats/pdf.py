@@ -84,7 +84,9 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         title = document.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
         is_locked = getattr(error, "err_code", None) == _PASSWORD
-        message, reason = ("locked with a password", "encrypted") if is_locked else ("damaged", "damaged")
+        message, reason = (
+            ("locked with a password", "encrypted") if is_locked else ("damaged", "damaged")
+        )
         raise SearchFetchError(f"The PDF is {message}.", details={"reason": reason}) from None
     if not any(one.words or one.turned for one in sheets):
         message = "The PDF has no text; its pages are scans."
@@ -97,19 +99,25 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         texts.append(text)
         at += len(text) + 2
     last = int(anchors[-1][1].removeprefix("page=")) if anchors else 0
-    largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and _may_be_heading(one))
+    largest = (
+        _line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and _may_be_heading(one)
+    )
     heading = next(largest, "")
     stated = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
     name = stated if not heading or _is_title(stated, shown[0]) else heading
     name = name or unquote(urlsplit(url).path.rpartition("/")[2])
     is_cut = len(shown) < count or any(shown[last:])
-    warnings = (ONLY_FIRST.format(count, last if any(shown[last:]) else len(shown)),) if is_cut else ()
+    warnings = (
+        (ONLY_FIRST.format(count, last if any(shown[last:]) else len(shown)),) if is_cut else ()
+    )
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
 
 
 def _is_title(title: str, page: Sequence[Block]) -> bool:
     """Whether a stated title is one: a single word that the first page does not have is the name of a file."""
-    return " " in title or any(title and title.casefold() in block.text.casefold() for block in page)
+    return " " in title or any(
+        title and title.casefold() in block.text.casefold() for block in page
+    )
 
 
 def _read(document: Any) -> Iterator[Sheet]:
@@ -145,7 +153,9 @@ def _outline(document: Any) -> Outline:
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         if index is not None:
-            headings[index + 1, _bare(bookmark.get_title())] = min(bookmark.level + 2, _DEEPEST_HEADING)
+            headings[index + 1, _bare(bookmark.get_title())] = min(
+                bookmark.level + 2, _DEEPEST_HEADING
+            )
     return headings
 
 
@@ -156,7 +166,11 @@ def _without_margins(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
     least = min(OFTEN, max(2, sum(1 for one in sheets if one.words)))
     for one, margin in zip(sheets, margins, strict=True):
         repeated = {word for mark, line in margin.items() if often[mark] >= least for word in line}
-        yield one._replace(words=[word for word in one.words if word not in repeated]) if repeated else one
+        yield (
+            one._replace(words=[word for word in one.words if word not in repeated])
+            if repeated
+            else one
+        )
 
 
 def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
@@ -172,7 +186,9 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
     return marks
 
 
-def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]) -> Iterator[tuple[int, str]]:
+def _written(
+    pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]
+) -> Iterator[tuple[int, str]]:
     """The number and Markdown of each page with text."""
     for number, page in enumerate(pages, 1):
         builder = Builder()
@@ -215,7 +231,9 @@ def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, i
     del letters[0.0]
     if not letters:
         return {}
-    named = (one for at, page in enumerate(pages, 1) for one in page if (at, _bare(one.text)) in outline)
+    named = (
+        one for at, page in enumerate(pages, 1) for one in page if (at, _bare(one.text)) in outline
+    )
     least = max([letters.most_common(1)[0][0] * LARGER, *(_size(one) + 0.5 for one in named)])
     larger = sorted((size for size in letters if size >= least), reverse=True)
     return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, 1)}
@@ -293,7 +311,11 @@ def blocks(sheet: Sheet) -> list[Block]:
     if 2 * sum(len(word.text) for word in words if word.is_typed) > letters.total():
         words = [word._replace(is_typed=False) for word in words]  # the whole page is typed
     larger = usual * LARGER
-    found = [block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(leaf, larger)]
+    found = [
+        block
+        for leaf in _ordered([*tables, *_segments(words)], 0)
+        for block in _leaf_blocks(leaf, larger)
+    ]
     return [*found, Block(sheet.turned, 1.0)] if sheet.turned else found
 
 
@@ -305,7 +327,11 @@ MOST_DROP_CAPS = 10
 
 def _with_drop_caps(words: Sequence[Word], usual: float) -> list[Word]:
     """The words with each large first letter before the word of the upper line beside it."""
-    caps = {word for word in words if len(word.text) == 1 and word.text.isalpha() and word.size >= DROP_CAP * usual}
+    caps = {
+        word
+        for word in words
+        if len(word.text) == 1 and word.text.isalpha() and word.size >= DROP_CAP * usual
+    }
     if not 0 < len(caps) <= MOST_DROP_CAPS:
         return list(words)
     left = [word for word in words if word not in caps]
@@ -313,7 +339,8 @@ def _with_drop_caps(words: Sequence[Word], usual: float) -> list[Word]:
         beside = [
             word
             for word in left
-            if cap.y - usual / 2 <= word.y <= cap.y + cap.size and 0 <= word.x0 - cap.x1 + usual <= 3 * usual
+            if cap.y - usual / 2 <= word.y <= cap.y + cap.size
+            and 0 <= word.x0 - cap.x1 + usual <= 3 * usual
         ]
         first = max(beside, key=lambda word: (round(word.y), -word.x0), default=None)
         if first is None or first.y - cap.y < usual / 2:
@@ -339,7 +366,9 @@ def _without_line_numbers(words: Sequence[Word]) -> list[Word]:
     if len(counted) < LEAST_NUMBERED or len(steps) != 1 or not steps <= {1, 2, 5, 10}:
         return list(words)
     lengths = sorted(len(row) - 1 for row in counted)
-    has_cells = sum(1 for row in counted if any(map(_has_gap, pairwise(row[1:])))) * 4 > len(counted)
+    has_cells = sum(1 for row in counted if any(map(_has_gap, pairwise(row[1:])))) * 4 > len(
+        counted
+    )
     if lengths[len(lengths) // 2] < NUMBERED_WORDS or has_cells:
         return list(words)
     numbers = {row[0] for row in counted}
@@ -425,7 +454,9 @@ def _segment(run: Sequence[Word]) -> Segment:
     is_typed = all(word.is_typed for word in run)
     listing = _listing(run) if is_typed else ""
     end = max(word.x1 for word in run)
-    return Segment(run[0].x0, end, largest.y, largest.size, text, len(run), (), first, is_typed, listing)
+    return Segment(
+        run[0].x0, end, largest.y, largest.size, text, len(run), (), first, is_typed, listing
+    )
 
 
 def _joint(broken: re.Match[str]) -> str:
@@ -484,7 +515,11 @@ def _columns(segments: Sequence[Segment]) -> tuple[float, float, float] | None:
         for run in _uncrossed(segments, x):
             left, right = [one for one in run if one.x0 < x], [one for one in run if one.x0 >= x]
             lines = min(len(left), len(right))
-            if lines >= LEAST_LINES and (best is None or len(run) > best[0]) and _are_columns(left, right):
+            if (
+                lines >= LEAST_LINES
+                and (best is None or len(run) > best[0])
+                and _are_columns(left, right)
+            ):
                 best = len(run), x, max(one.y for one in run), min(one.y for one in run)
     return best[1:] if best else None
 
@@ -507,7 +542,9 @@ def _are_columns(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
         return True
     few, many = sorted((left, right), key=len)
     tops = {round(one.y / 2) for one in many}
-    beside = sum(1 for one in few if not tops.isdisjoint(range(round(one.y / 2) - 1, round(one.y / 2) + 2)))
+    beside = sum(
+        1 for one in few if not tops.isdisjoint(range(round(one.y / 2) - 1, round(one.y / 2) + 2))
+    )
     return beside < len(few) / 2
 
 
@@ -516,7 +553,8 @@ def _is_prose(side: Sequence[Segment]) -> bool:
     width = max(one.x1 for one in side) - min(one.x0 for one in side)
     middle = len(side) // 2
     return (
-        sorted(one.words for one in side)[middle] >= 4 and sorted(one.x1 - one.x0 for one in side)[middle] > 0.6 * width
+        sorted(one.words for one in side)[middle] >= 4
+        and sorted(one.x1 - one.x0 for one in side)[middle] > 0.6 * width
     )
 
 
@@ -549,7 +587,9 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) 
             above = paragraph[-1][-1]
             ends = first.size >= larger and not _is_full(above, first, right)
             leading = HEADING_LEADING if ends else usual
-            is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= leading * first.size
+            is_near = (
+                abs(above.size - first.size) <= 0.6 and above.y - first.y <= leading * first.size
+            )
             is_item = first.words != 1 and _LIST_MARK.fullmatch(first.text.partition(" ")[0])
             is_heading = first.size >= larger and _is_another(paragraph[-1], row, is_full=not ends)
             if first.rows or not is_near or is_item or is_heading:
@@ -620,7 +660,9 @@ def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: fl
             text = text[:-1] + _hyphen(text[:-1], words) + words
         elif above:
             one = line[0]
-            is_prose = above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
+            is_prose = (
+                above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
+            )
             flows = (_is_full(above, one, right) and is_prose) or has_right_to_left(above.text)
             text += (between(text, words) if flows else "\n") + words
         else:

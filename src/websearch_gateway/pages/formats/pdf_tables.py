@@ -108,7 +108,12 @@ def sheet(page: Any, linked: Sequence[Link] = ()) -> Sheet:
             is_typed = bool(matches) and _is_typed(raw, matches[0].start())
             words += (_word(raw, match, scale, turn, is_typed=is_typed) for match in matches)
     words = _linked(words, [link.turned(turn) for link in linked])
-    turned = " ".join(_whole(match[0]) for direction, _, matches in runs if direction != upright for match in matches)
+    turned = " ".join(
+        _whole(match[0])
+        for direction, _, matches in runs
+        if direction != upright
+        for match in matches
+    )
     textpage.close()
     lines, dots = _shapes(page, turn) if words else ({}, [])
     return Sheet(words, turned, lines, width if upright % 2 else height, dots)
@@ -169,7 +174,9 @@ def _sign(raw: Any, index: int, text: str, turn: Turn) -> Sign:
 
 
 _FIXED_PITCH = 1  # of the flags of a font (ISO 32000-1, table 123)
-_TYPED_FONTS = re.compile(rb"mono|courier|consol|menlo|typewriter|cmtt|inconsolata|source ?code", re.IGNORECASE)
+_TYPED_FONTS = re.compile(
+    rb"mono|courier|consol|menlo|typewriter|cmtt|inconsolata|source ?code", re.IGNORECASE
+)
 _LONGEST_NAME = 200
 
 
@@ -178,7 +185,9 @@ def _is_typed(raw: Any, index: int) -> bool:
 
     flags, name = ctypes.c_int(), ctypes.create_string_buffer(_LONGEST_NAME)
     length = pdfium.FPDFText_GetFontInfo(raw, index, name, _LONGEST_NAME, flags)
-    return bool(flags.value & _FIXED_PITCH) or (length <= _LONGEST_NAME and bool(_TYPED_FONTS.search(name.value)))
+    return bool(flags.value & _FIXED_PITCH) or (
+        length <= _LONGEST_NAME and bool(_TYPED_FONTS.search(name.value))
+    )
 
 
 MOST_LINKS, MOST_COMPARED = 500, 1_000_000
@@ -227,9 +236,15 @@ def links(page: Any) -> list[Link]:
         if not pdfium.FPDFLink_Enumerate(page.raw, place, link):
             break
         action = pdfium.FPDFLink_GetAction(link)
-        length = pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, address, _LONGEST_ADDRESS) if action else 0
+        length = (
+            pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, address, _LONGEST_ADDRESS)
+            if action
+            else 0
+        )
         url = address.value.decode("utf-8", "replace") if 0 < length <= _LONGEST_ADDRESS else ""
-        if url.startswith(("http://", "https://", "mailto:")) and pdfium.FPDFLink_GetAnnotRect(link, box):
+        if url.startswith(("http://", "https://", "mailto:")) and pdfium.FPDFLink_GetAnnotRect(
+            link, box
+        ):
             found.append(Link(box.left, box.bottom, box.right, box.top, url))
     return found
 
@@ -238,7 +253,9 @@ def with_form_values(page: Any) -> bool:
     """Make what is written into the form of a page a part of its text. Returns whether the page must be opened anew."""
     import pypdfium2.raw as pdfium
 
-    return bool(pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
+    return bool(
+        pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS
+    )
 
 
 def _whole(text: str) -> str:
@@ -305,7 +322,9 @@ def _dot(path: Any, turn: Turn) -> tuple[float, float] | None:
     return turn((left.value + right.value) / 2, (bottom.value + top.value) / 2)
 
 
-def _straight(path: Any, points: int, turn: Turn) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+def _straight(
+    path: Any, points: int, turn: Turn
+) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
     """The places between which a path has straight parts."""
     import pypdfium2.raw as pdfium
 
@@ -317,7 +336,8 @@ def _straight(path: Any, points: int, turn: Turn) -> Iterator[tuple[tuple[float,
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
         place = turn(
-            matrix.a * x.value + matrix.c * y.value + matrix.e, matrix.b * x.value + matrix.d * y.value + matrix.f
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
         )
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
@@ -368,7 +388,9 @@ Grid = tuple[list[float], list[float], dict[Place, Place]]
 each place, (row, column), the first place of its cell: those without a line between them are one."""
 
 
-def ruled(words: Sequence[Word], lines: Mapping[bool, Sequence[Span]]) -> tuple[list[Segment], list[Word]]:
+def ruled(
+    words: Sequence[Word], lines: Mapping[bool, Sequence[Span]]
+) -> tuple[list[Segment], list[Word]]:
     """The tables between ruling lines, each as one segment, and the words outside of them."""
     tables: list[Segment] = []
     left = list(words)
@@ -425,10 +447,16 @@ def _joined_lines(lines: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _connected(flat: Sequence[Span], steep: Sequence[Span]) -> Iterator[tuple[list[Span], list[Span]]]:
+def _connected(
+    flat: Sequence[Span], steep: Sequence[Span]
+) -> Iterator[tuple[list[Span], list[Span]]]:
     """The groups of horizontal and vertical lines that cross or meet each other."""
     meets = [
-        [at for at, (y, x0, x1) in enumerate(flat) if y0 - SNAP <= y <= y1 + SNAP and x0 - SNAP <= x <= x1 + SNAP]
+        [
+            at
+            for at, (y, x0, x1) in enumerate(flat)
+            if y0 - SNAP <= y <= y1 + SNAP and x0 - SNAP <= x <= x1 + SNAP
+        ]
         for x, y0, y1 in steep
     ]
     group_of = list(range(len(flat)))
@@ -439,7 +467,9 @@ def _connected(flat: Sequence[Span], steep: Sequence[Span]) -> Iterator[tuple[li
             group_of = [least if one in groups else one for one in group_of]
     for group in sorted(set(group_of)):
         columns = [
-            line for line, touched in zip(steep, meets, strict=True) if touched and group_of[touched[0]] == group
+            line
+            for line, touched in zip(steep, meets, strict=True)
+            if touched and group_of[touched[0]] == group
         ]
         if columns:
             yield [line for line, one in zip(flat, group_of, strict=True) if one == group], columns
@@ -470,12 +500,19 @@ def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Wo
         lines: dict[int, list[Word]] = {}
         for word in found:
             lines.setdefault(round(word.y / (word.size / 2)), []).append(word)
-        written[place] = " ".join(text_of(sorted(line)) for _, line in sorted(lines.items(), reverse=True))
-    rows = [[written.get(merged[row, column], "") for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
+        written[place] = " ".join(
+            text_of(sorted(line)) for _, line in sorted(lines.items(), reverse=True)
+        )
+    rows = [
+        [written.get(merged[row, column], "") for column in range(len(xs) - 1)]
+        for row in range(len(ys) - 1)
+    ]
     return [row for row in rows if any(row)], outside
 
 
-def aligned(rows: Sequence[Sequence[Segment]]) -> Iterator[tuple[int, int, tuple[tuple[str, ...], ...]]]:
+def aligned(
+    rows: Sequence[Sequence[Segment]],
+) -> Iterator[tuple[int, int, tuple[tuple[str, ...], ...]]]:
     """The tables without ruling lines among the rows of a column of text: first row, end, and cells.
 
     A table is a run of rows whose segments leave the same gaps free from top to bottom.
@@ -520,12 +557,18 @@ def _run(rows: Sequence[Sequence[Segment]], start: int) -> tuple[int, list[tuple
     return end, columns
 
 
-def _joined(columns: list[tuple[float, float]], row: Sequence[Segment]) -> list[tuple[float, float]] | None:
+def _joined(
+    columns: list[tuple[float, float]], row: Sequence[Segment]
+) -> list[tuple[float, float]] | None:
     """The columns with another row; None if the row fills the gap between two of them, or two cells are in one."""
     joined = list(columns)
     used: set[int] = set()
     for segment in row:
-        touched = [place for place, (x0, x1) in enumerate(joined) if segment.x0 < x1 + _GAP and x0 - _GAP < segment.x1]
+        touched = [
+            place
+            for place, (x0, x1) in enumerate(joined)
+            if segment.x0 < x1 + _GAP and x0 - _GAP < segment.x1
+        ]
         if len(touched) > 1:
             return None
         if touched:
@@ -541,7 +584,9 @@ def _joined(columns: list[tuple[float, float]], row: Sequence[Segment]) -> list[
     return joined
 
 
-def _cells(rows: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]]) -> list[tuple[str, ...]]:
+def _cells(
+    rows: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]]
+) -> list[tuple[str, ...]]:
     cells: list[list[str]] = []
     starts = [x0 for x0, _ in columns]
     above = 0.0

@@ -64,7 +64,9 @@ def in_reading_order(signs: Sequence[Sign]) -> str:
     if not is_as_it_stands:
         return "".join(sign.text for sign in signs)
     # The letters of a ligature share a place and are in reading order already.
-    text = "".join(sign.text for sign in sorted(signs, key=lambda sign: -sign.x)).translate(_MIRRORED)
+    text = "".join(sign.text for sign in sorted(signs, key=lambda sign: -sign.x)).translate(
+        _MIRRORED
+    )
     return _RUN_TO_RIGHT.sub(lambda run: run[0][::-1], text)
 
 
@@ -86,7 +88,9 @@ def _height(sign: Sign, size: float, baseline: float) -> str:
 
 def text_of(line: Sequence[Placed]) -> str:
     """The words of a line, from left to right on the paper, as they are read, with marks around their links."""
-    if all(word.text.isascii() and not word.link for word in line):  # nearly all lines of most documents
+    if all(
+        word.text.isascii() and not word.link for word in line
+    ):  # nearly all lines of most documents
         return " ".join(word.text for word in line)
     pieces = []
     reads = _as_read(line)
@@ -102,7 +106,9 @@ def _as_read(line: Sequence[Placed]) -> Sequence[Placed]:
     if not backwards or backwards < sum(1 for word in line if _LEFT_TO_RIGHT.search(word.text)):
         return line
     ordered: list[Placed] = []
-    for is_latin, run in groupby(reversed(line), lambda word: bool(_LEFT_TO_RIGHT.search(word.text))):
+    for is_latin, run in groupby(
+        reversed(line), lambda word: bool(_LEFT_TO_RIGHT.search(word.text))
+    ):
         words = list(run)
         ordered += words[::-1] if is_latin else words
     return ordered
@@ -121,7 +127,10 @@ _WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]")
 
 
 def _spaced(pieces: Sequence[str]) -> str:
-    return "".join(f"{between(before, piece)}{piece}" for before, piece in zip(("", *pieces), pieces, strict=False))
+    return "".join(
+        f"{between(before, piece)}{piece}"
+        for before, piece in zip(("", *pieces), pieces, strict=False)
+    )
 
 
 def between(before: str, after: str) -> str:

@@ -11,7 +11,15 @@ from io import StringIO
 from pathlib import PurePosixPath
 from urllib.parse import urljoin, urlsplit
 
-from websearch_gateway.base import LINK, Fetched, charset_of, code_pieces, decode, plain, without_comments
+from websearch_gateway.base import (
+    LINK,
+    Fetched,
+    charset_of,
+    code_pieces,
+    decode,
+    plain,
+    without_comments,
+)
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.foreign_json import parse_strict_json
 from websearch_gateway.models import Extracted
@@ -69,10 +77,16 @@ def gzipped(body: bytes, url: str, charset: str) -> Extracted:
     return formats.CONVERTERS[formats.kind_of(file)](inside, file.final_url, file.charset)
 
 
-_HEADING = re.compile(r"^# +(.{1,300}?)[ #]*$|^(?! {4})([^\s#>|*-][^\n]{0,300})\n=+[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^# +(.{1,300}?)[ #]*$|^(?! {4})([^\s#>|*-][^\n]{0,300})\n=+[ \t]*$", re.MULTILINE
+)
 # The front matter of Jekyll, Hugo and Pandoc: YAML between lines of hyphens, TOML between plus signs.
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n((?:[^\n]*\n){1,200}?)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)")
-_FIELD = re.compile(r"""^(title|date)[ \t]*[:=][ \t]*(["']?)(.{1,300}?)\2[ \t]*$""", re.MULTILINE | re.IGNORECASE)
+_FRONT_MATTER = re.compile(
+    r"(---|\+\+\+)[ \t]*\n((?:[^\n]*\n){1,200}?)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)"
+)
+_FIELD = re.compile(
+    r"""^(title|date)[ \t]*[:=][ \t]*(["']?)(.{1,300}?)\2[ \t]*$""", re.MULTILINE | re.IGNORECASE
+)
 _DEFINITION = re.compile(r"^( {0,3}\[[^\]\n^]{1,200}\]:[ \t]+<?)([^\s<>]{1,2000})", re.MULTILINE)
 
 
@@ -86,7 +100,9 @@ def markdown(body: bytes, url: str, charset: str) -> Extracted:
         words = words[matter.end() :].strip() if fields else words
     heading = _HEADING.search(words)
     title = fields.get("title", "") or (plain(heading[1] or heading[2]) if heading else "")
-    return Extracted(title, _with_absolute_links(words, url), day_of(fields.get("date", "")) or None)
+    return Extracted(
+        title, _with_absolute_links(words, url), day_of(fields.get("date", "")) or None
+    )
 
 
 def _with_absolute_links(words: str, url: str) -> str:
@@ -133,7 +149,9 @@ def json_text(body: bytes, url: str, charset: str) -> Extracted:
     """JSON as indented code. Invalid JSON becomes plain text."""
     try:
         value = parse_strict_json(decode(body, charset))
-        indented = "".join(until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value)))
+        indented = "".join(
+            until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value))
+        )
     except (ValueError, RecursionError):
         return text(body, url, charset)
     names = (value.get(key) for key in ("title", "name")) if isinstance(value, dict) else ()
@@ -147,14 +165,22 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
     first = _QUOTED.sub("", words.partition("\n")[0])
     delimiter = max(_DELIMITERS, key=first.count)
     try:
-        rows = [row for row in csv.reader(StringIO(words, newline=""), delimiter=delimiter) if any(row)]
+        rows = [
+            row for row in csv.reader(StringIO(words, newline=""), delimiter=delimiter) if any(row)
+        ]
     except csv.Error:
         rows = []
     width = max(map(len, rows), default=0)
     if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
         return Extracted("", words, None)
-    lines = [*until_too_long(f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |\n" for row in rows)]
-    return Extracted("", "".join([lines[0], "|" + " --- |" * width + "\n", *lines[1:]]).strip(), None)
+    lines = [
+        *until_too_long(
+            f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |\n" for row in rows
+        )
+    ]
+    return Extracted(
+        "", "".join([lines[0], "|" + " --- |" * width + "\n", *lines[1:]]).strip(), None
+    )
 
 
 def _cell(value: str) -> str:

@@ -26,7 +26,9 @@ def parse_html(html: str) -> Any:
 
     # As bytes: lxml rejects a str that declares an encoding. Lone surrogates cannot be encoded.
     data = html.encode("utf-8", "replace")
-    parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
+    )
     return lxml.html.fromstring(b"<div>" + data + b"</div>", parser=parser)
 
 
@@ -49,7 +51,9 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
 DEEPEST_LIST = 9
 MOST_SPANNED = 100
 LONGEST_HEADING = 300
-_XML_CONTROLS = dict.fromkeys([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF])
+_XML_CONTROLS = dict.fromkeys(
+    [*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
+)
 
 Text = tuple[str, tuple[str, ...]]
 """A piece of text, and its marks: inline elements such as `strong`, `em`, `del`, `code`, `a ADDRESS`."""
@@ -76,7 +80,9 @@ class Builder:
             return self._child(self.root, tag)
         last = _last(self.root)
         joins = last is not None and last.tag == tag
-        line = self._child(last if joins else self._child(self.root, tag), "p" if tag == "blockquote" else "span")
+        line = self._child(
+            last if joins else self._child(self.root, tag), "p" if tag == "blockquote" else "span"
+        )
         if joins and tag == "pre":
             line.text = "\n"
         return line
@@ -152,7 +158,12 @@ class Builder:
         for mark in dict.fromkeys(marks) if text.strip() else ():
             tag, _, address = mark.partition(" ")
             last = _last(target)
-            if last is not None and last.tag == tag and not last.tail and last.get("href", "") == address:
+            if (
+                last is not None
+                and last.tag == tag
+                and not last.tail
+                and last.get("href", "") == address
+            ):
                 target = last
             else:
                 target = self._child(target, tag)
@@ -166,7 +177,11 @@ class Builder:
     def first_heading(self) -> str:
         """The text of the first heading; "" if there is none."""
         heading = next(self.root.iter("h1", "h2"), None)
-        return "" if heading is None else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
+        return (
+            ""
+            if heading is None
+            else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
+        )
 
 
 def _last(element: Any) -> Any:
@@ -205,7 +220,10 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
     markdown, warnings = clean_markdown(found.markdown[:MAX_MARKDOWN], url)
     title, _ = strip_invisible_characters(found.title[:MAX_TITLE])
     return replace(
-        found, title=title, markdown=markdown, warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
+        found,
+        title=title,
+        markdown=markdown,
+        warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings))),
     )
 
 

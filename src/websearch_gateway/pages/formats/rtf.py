@@ -11,13 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.pages.formats.rendering import (
+    Builder,
+    Cell,
+    Text,
+    figure,
+    markdown_of,
+    note_of,
+)
 
 DEEPEST = 500
 """The deepest group that is read."""
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)",
+    re.DOTALL,
 )
 _BRACE = re.compile(rb"[{}]|\\bin(\d{1,9}) ?|\\[\\{}]")
 _SKIPPED = frozenset(
@@ -29,7 +37,11 @@ _SKIPPED = frozenset(
 _READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote", b"\\*\\fldinst")
 """The optional groups, which begin with `\\*`, that are read."""
 _CHARACTERS = dict(
-    zip(b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(), "\t\n—–‘’“”•", strict=True)
+    zip(
+        b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(),
+        "\t\n—–‘’“”•",
+        strict=True,
+    )
 )
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
 _MARKS = {
@@ -43,7 +55,12 @@ _MARKS = {
     b"up": "sup",
     b"dn": "sub",
 }
-_KINDS = {b"listtext": "mark", b"pntext": "mark", b"fldinst": "instruction", b"footnote": "footnote"}
+_KINDS = {
+    b"listtext": "mark",
+    b"pntext": "mark",
+    b"fldinst": "instruction",
+    b"footnote": "footnote",
+}
 _MERGES = {b"clmrg": "left", b"clvmrg": "above"}
 _STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
 _FONT = re.compile(rb"\{\\f(\d{1,5})(?!\d)[^{}]{0,200}?\\fcharset(\d{1,3})")
@@ -53,7 +70,11 @@ _PICTURE_NAME = re.compile(rb"wzDescription\}\s*\{\\sv ([^{}\\]{1,500})\}")
 _CODEPAGES = frozenset((437, 850, 852, 866, 874, 932, 936, 949, 950, *range(1250, 1259)))
 _CHARSETS = (128, 129, 134, 136, 161, 162, 163, 177, 178, 186, 204, 222, 238)
 _CODEPAGE_OF_CHARSET = dict(
-    zip(_CHARSETS, (932, 949, 936, 950, 1253, 1254, 1258, 1255, 1256, 1257, 1251, 874, 1250), strict=True)
+    zip(
+        _CHARSETS,
+        (932, 949, 936, 950, 1253, 1254, 1258, 1255, 1256, 1257, 1251, 874, 1250),
+        strict=True,
+    )
 )
 _SNAP = 40
 """Edges of cells nearer than this (twentieths of a point) are one."""
@@ -102,7 +123,10 @@ class _Reader:
         self.builder = Builder()
         self.notes: list[list[Text]] = []
         self.styles = {int(style): int(level or 1) for style, level in _STYLE.findall(body)}
-        self.fonts = {int(font): _CODEPAGE_OF_CHARSET.get(int(charset), 0) for font, charset in _FONT.findall(body)}
+        self.fonts = {
+            int(font): _CODEPAGE_OF_CHARSET.get(int(charset), 0)
+            for font, charset in _FONT.findall(body)
+        }
         self.codepage = codepage
         self.stack: list[_Group] = []
         self.group = _Group()
@@ -130,7 +154,9 @@ class _Reader:
             self.at = match.end()
             if byte is not None or text is not None:
                 data = text if byte is None else bytes((int(byte, 16),))
-                skipped = min(self.left_to_skip, len(data))  # what stands in for a Unicode character before it
+                skipped = min(
+                    self.left_to_skip, len(data)
+                )  # what stands in for a Unicode character before it
                 self.left_to_skip -= skipped
                 raw += data[skipped:]
                 continue
@@ -170,8 +196,14 @@ class _Reader:
         else:
             marks = (*((f"a {group.link}",) if group.link else ()), *sorted(group.marks))
             target = self.notes[-1] if group.kind == "footnote" else self.texts
-            if target and "\ud800" <= target[-1][0][-1:] <= "\udbff" and "\udc00" <= text[0] <= "\udfff":
-                pair = target.pop()[0] + text  # a character beyond the first 65,536 comes in two halves
+            if (
+                target
+                and "\ud800" <= target[-1][0][-1:] <= "\udbff"
+                and "\udc00" <= text[0] <= "\udfff"
+            ):
+                pair = (
+                    target.pop()[0] + text
+                )  # a character beyond the first 65,536 comes in two halves
                 text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             target.append((text, marks))
 
@@ -181,7 +213,9 @@ class _Reader:
             self.group = self.stack.pop() if self.stack else self.group
             return
         self.stack.append(self.group)
-        is_optional = self.body.startswith(b"\\*", self.at) and not self.body.startswith(_READ, self.at)
+        is_optional = self.body.startswith(b"\\*", self.at) and not self.body.startswith(
+            _READ, self.at
+        )
         if is_optional or len(self.stack) > DEEPEST:
             self._skip_group()
 
@@ -219,7 +253,9 @@ class _Reader:
             return {"marks": self.group.marks - {"sup", "sub"}}
         if word in _MARKS:
             changed = {_MARKS[word]}
-            return {"marks": self.group.marks - changed if number == 0 else self.group.marks | changed}
+            return {
+                "marks": self.group.marks - changed if number == 0 else self.group.marks | changed
+            }
         if word == b"fldrslt":
             link = _LINK.search(self.instruction)
             return {"link": link[1] if link else self.group.link}
@@ -277,7 +313,9 @@ class _Reader:
             block = self.builder.block(f"h{min(paragraph.heading, 6)}")
         elif mark:
             is_ordered = mark[:1].isalnum() and not mark.isalnum()
-            block = self.builder.item(paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id)
+            block = self.builder.item(
+                paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id
+            )
         else:
             block = self.builder.block("p")
         self.builder.texts(block, texts)
@@ -288,7 +326,9 @@ class _Reader:
             rows.append(self.row)
             self.row = _Row()
         if rows:
-            edges = sorted({round(edge / _SNAP) for row in rows for _, edge in row.merges})[:_MOST_EDGES]
+            edges = sorted({round(edge / _SNAP) for row in rows for _, edge in row.merges})[
+                :_MOST_EDGES
+            ]
             self.builder.table((_cells(row, edges) for row in rows), _fill)
 
 

@@ -34,7 +34,9 @@ _CELL = re.compile(
 )
 _STYLE = re.compile(rb'\bs="(\d{1,5})"')
 _KIND = re.compile(rb'\bt="(\w+)"')
-_HIDDEN_ROW = re.compile(rb'<(?:\w{1,9}:)?row\s[^<>]{0,200}?\br="(\d{1,7})"[^<>]{0,300}?\bhidden="(?:1|true)"')
+_HIDDEN_ROW = re.compile(
+    rb'<(?:\w{1,9}:)?row\s[^<>]{0,200}?\br="(\d{1,7})"[^<>]{0,300}?\bhidden="(?:1|true)"'
+)
 _COLUMN = re.compile(rb"<(?:\w{1,9}:)?col\s([^<>]{0,500})>")
 _LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
 _CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
@@ -80,14 +82,19 @@ def _formats(styles: Any) -> list[NumberFormat | None]:
     """The formats by the number that cells name."""
     if styles is None:
         return []
-    codes = {number.get("numFmtId", ""): number.get("formatCode", "") for number in styles.iter(f"{_S}numFmt")}
+    codes = {
+        number.get("numFmtId", ""): number.get("formatCode", "")
+        for number in styles.iter(f"{_S}numFmt")
+    }
     codes = {**{str(number): code for number, code in BUILT_IN.items()}, **codes}
     known = {number: number_format(code) for number, code in codes.items()}
     cells = styles.find(f"{_S}cellXfs")
     return [] if cells is None else [known.get(cell.get("numFmtId", "")) for cell in cells]
 
 
-def _looks(sheet: bytes, formats: list[NumberFormat | None], relations: Mapping[str, tuple[str, str]]) -> Looks:
+def _looks(
+    sheet: bytes, formats: list[NumberFormat | None], relations: Mapping[str, tuple[str, str]]
+) -> Looks:
     looks = Looks()
     for cell in _CELL.finditer(sheet):
         if len(looks.formats) + len(looks.texts) > MOST_LOOKS:
@@ -107,7 +114,10 @@ def _looks(sheet: bytes, formats: list[NumberFormat | None], relations: Mapping[
     for column in islice(_COLUMN.finditer(sheet), MOST_HIDDEN):
         said = dict(_ATTRIBUTE.findall(column[1]))
         if said.get(b"hidden") in (b"1", b"true"):
-            first, last = (int(said.get(name, b"0").decode("ascii", "replace") or 0) for name in (b"min", b"max"))
+            first, last = (
+                int(said.get(name, b"0").decode("ascii", "replace") or 0)
+                for name in (b"min", b"max")
+            )
             looks.hidden_columns.update(range(first - 1, min(last, MOST_HIDDEN)))
     for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
         said = dict(_ATTRIBUTE.findall(link[1]))

@@ -37,7 +37,9 @@ _END_OF_CELL = re.compile(rb"[^>]*/>|.*?</c>", re.DOTALL)
 _FURTHER_COLUMN = re.compile(rb'<c r="([A-Z]{2,3})\d')
 
 
-def workbook(body: bytes, package: Package | None = None, merged: dict[str, list[Any]] | None = None) -> Extracted:
+def workbook(
+    body: bytes, package: Package | None = None, merged: dict[str, list[Any]] | None = None
+) -> Extracted:
     """The visible sheets of a workbook: each is a table under its name, with the range that it uses.
 
     Args:
@@ -50,7 +52,9 @@ def workbook(body: bytes, package: Package | None = None, merged: dict[str, list
     try:
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum
     except ImportError:
-        raise SearchFetchError(EXTRA, details={"reason": "unsupported", "extra": "documents"}) from None
+        raise SearchFetchError(
+            EXTRA, details={"reason": "unsupported", "extra": "documents"}
+        ) from None
     nearer = _without_far_cells(package) if package else None
     warnings: dict[str, None] = {FAR: None} if nearer else {}
     try:
@@ -58,7 +62,9 @@ def workbook(body: bytes, package: Package | None = None, merged: dict[str, list
     except PasswordError:
         raise encrypted() from None
     except CalamineError:
-        raise SearchFetchError("The spreadsheet is damaged.", details={"reason": "damaged"}) from None
+        raise SearchFetchError(
+            "The spreadsheet is damaged.", details={"reason": "damaged"}
+        ) from None
     looks = looks_of(Package(nearer or body)) if package else {}
     shown = [one.name for one in book.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
     if hidden := len(book.sheet_names) - len(shown):
@@ -77,7 +83,9 @@ def workbook(body: bytes, package: Package | None = None, merged: dict[str, list
             look = looks.get(name, Looks())
             if look.hidden_rows or look.hidden_columns:
                 warnings[HIDDEN_CELLS] = None
-            yield from _written(name, sheet, (merged or {}).get(name) or sheet.merged_cell_ranges or [], look)
+            yield from _written(
+                name, sheet, (merged or {}).get(name) or sheet.merged_cell_ranges or [], look
+            )
 
     text = "".join(until_too_long(pieces())).strip()
     return Extracted("", text, None, tuple(warnings))
@@ -131,10 +139,17 @@ def _written(name: str, sheet: Any, merged: Sequence[Any], looks: Looks) -> Iter
     is_first = True
     # Not `iter_rows`: it begins with the first row of the sheet, however far away its values are.
     for number, row in enumerate(sheet.to_python(skip_empty_area=True)):
-        cells = [_shown(value, (top + number, left + column), looks) for column, value in enumerate(row[:width])]
+        cells = [
+            _shown(value, (top + number, left + column), looks)
+            for column, value in enumerate(row[:width])
+        ]
         for column, source in repeated.get(number, ()):
             if source == (number, column):
-                texts[source] = cells[column] if column < width and len(cells[column]) <= LONGEST_REPEATED else ""
+                texts[source] = (
+                    cells[column]
+                    if column < width and len(cells[column]) <= LONGEST_REPEATED
+                    else ""
+                )
             elif column < width:
                 cells[column] = cells[column] or texts.get(source, "")
         if top + number in looks.hidden_rows:
@@ -160,7 +175,9 @@ def _shown(value: Any, place: tuple[int, int], looks: Looks) -> str:
     return f"[{text}]({address})" if address and text else text
 
 
-def _repeated(merged: Sequence[Any], top: int, left: int) -> dict[int, list[tuple[int, tuple[int, int]]]]:
+def _repeated(
+    merged: Sequence[Any], top: int, left: int
+) -> dict[int, list[tuple[int, tuple[int, int]]]]:
     """By row, the columns of merged cells with the place of their text; both relative to the used range."""
     found: dict[int, list[tuple[int, tuple[int, int]]]] = {}
     room = MOST_REPEATED * 10
@@ -171,7 +188,8 @@ def _repeated(merged: Sequence[Any], top: int, left: int) -> dict[int, list[tupl
         room -= places
         for row in range(first - top, last - top + 1):
             found.setdefault(row, []).extend(
-                (column, (first - top, start - left)) for column in range(start - left, end - left + 1)
+                (column, (first - top, start - left))
+                for column in range(start - left, end - left + 1)
             )
     return found
 

@@ -36,14 +36,30 @@ def ids_of_signature(element: Any, text: str) -> Iterator[str]:
     right before it, as pydoctor does; and the id that ends in the name that the text begins with.
     """
     link = element.getnext()
-    if link is not None and link.tag == "a" and "headerlink" in link.get("class", "") and not _has_text(link.text):
-        yield from (one[1:] for one in [link.get("href", "")] if one[:1] == "#" and _USABLE.fullmatch(one[1:]))
+    if (
+        link is not None
+        and link.tag == "a"
+        and "headerlink" in link.get("class", "")
+        and not _has_text(link.text)
+    ):
+        yield from (
+            one[1:]
+            for one in [link.get("href", "")]
+            if one[:1] == "#" and _USABLE.fullmatch(one[1:])
+        )
     for anchor in islice(element.itersiblings(preceding=True), _NEAR):
         if anchor.tag != "a" or len(anchor) or _has_text(anchor.text) or _has_text(anchor.tail):
             break
-        yield from (one for one in [anchor.get("id") or anchor.get("name") or ""] if _USABLE.fullmatch(one))
+        yield from (
+            one for one in [anchor.get("id") or anchor.get("name") or ""] if _USABLE.fullmatch(one)
+        )
     identifier, name = element.get("id") or "", _NAMED.match(text)
-    if name and identifier.endswith(name[1]) and _USABLE.fullmatch(identifier) and _OPEN not in text.partition("\n")[0]:
+    if (
+        name
+        and identifier.endswith(name[1])
+        and _USABLE.fullmatch(identifier)
+        and _OPEN not in text.partition("\n")[0]
+    ):
         yield identifier
 
 
@@ -95,12 +111,18 @@ def _candidates(element: Any) -> Iterator[str | None]:
 
 def _own_id(element: Any) -> str | None:
     """The id of an element. Scaladoc writes the types of a signature as `<a name>` with the address of another page."""
-    return element.get("id") or (element.get("name") if element.get("href", "#").startswith("#") else None)
+    return element.get("id") or (
+        element.get("name") if element.get("href", "#").startswith("#") else None
+    )
 
 
 def _is_empty(element: Any) -> bool:
     """Whether an element has no text but the sign of a permalink."""
-    text = element.text if element.tag != "a" or (element.text or "").strip() not in PERMALINKS else None
+    text = (
+        element.text
+        if element.tag != "a" or (element.text or "").strip() not in PERMALINKS
+        else None
+    )
     return not (len(element) or _has_text(text) or _has_text(element.tail))
 
 

@@ -6,9 +6,23 @@ import re
 from itertools import islice
 from typing import Any
 
-_LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)"
+)
 _NO_LANGUAGE = frozenset(
-    ["default", "none", "plain", "text", "plaintext", "notranslate", "source", "wrap", "code", "dark", "light"]
+    [
+        "default",
+        "none",
+        "plain",
+        "text",
+        "plaintext",
+        "notranslate",
+        "source",
+        "wrap",
+        "code",
+        "dark",
+        "light",
+    ]
 )
 _BARE_LANGUAGES = frozenset(
     (
@@ -73,12 +87,23 @@ def _language(pre: Any) -> str:
     for element in near:
         if not element.attrib:
             continue
-        found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
-        name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
+        found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(
+            element.get("data-lang", "")
+        )
+        name = (
+            found[1].lower()
+            if found
+            else element.get("data-lang", "") or element.get("data-language", "")
+        )
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return "html" if name == "markup" else name.lower()  # so Prism calls it
-    for element in (pre, *islice(pre.iterancestors("figure"), 1)):  # Hexo's `<figure class="highlight python">`
+    for element in (
+        pre,
+        *islice(pre.iterancestors("figure"), 1),
+    ):  # Hexo's `<figure class="highlight python">`
         if (found := _ROUGE.match(element.get("class", ""))) and found[1] not in _NO_LANGUAGE:
             return str(found[1])
-    names = [name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()]
+    names = [
+        name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()
+    ]
     return next((name for name in names if name in _BARE_LANGUAGES), "")

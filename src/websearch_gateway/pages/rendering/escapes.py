@@ -12,9 +12,13 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
     r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
 )
-_MAYBE_SPECIAL = re.compile(r"[\\`*_\]<&~]")  # most text has none, and to look for them is faster than `_SPECIAL`
+_MAYBE_SPECIAL = re.compile(
+    r"[\\`*_\]<&~]"
+)  # most text has none, and to look for them is faster than `_SPECIAL`
 _LINE_STARTS = "#-+>=~|"
-_LINE_START = re.compile(r"^(?:(\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
+_LINE_START = re.compile(
+    r"^(?:(\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE
+)
 
 
 def escaped(text: str) -> str:
@@ -64,7 +68,9 @@ def absolute(href: str | None, base: str) -> str:
     if not href or href.strip() in ("", "#"):
         return ""
     place, mark, fragment = href.partition("#")
-    if mark and place and _PLAIN_FRAGMENT.fullmatch(fragment):  # many links differ in their fragments only
+    if (
+        mark and place and _PLAIN_FRAGMENT.fullmatch(fragment)
+    ):  # many links differ in their fragments only
         return f"{target}#{fragment}" if (target := _absolute(place, base)) else ""
     return _absolute(href, base)
 
@@ -73,7 +79,11 @@ def absolute(href: str | None, base: str) -> str:
 def _absolute(href: str, base: str) -> str:
     try:
         url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
-        if url.startswith("file:") and base.startswith("file:") and not urlsplit(href.strip()).scheme:
+        if (
+            url.startswith("file:")
+            and base.startswith("file:")
+            and not urlsplit(href.strip()).scheme
+        ):
             url = href.strip()
         elif urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
             return ""

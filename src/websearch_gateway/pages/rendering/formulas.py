@@ -29,7 +29,11 @@ def declare_formulas(root: Any) -> None:
     """
     for annotation in list(root.iter("annotation")):
         formula = next(annotation.iterancestors("math"), None)
-        if formula is not None and "tex" in annotation.get("encoding", "").lower() and not formula.get("alttext"):
+        if (
+            formula is not None
+            and "tex" in annotation.get("encoding", "").lower()
+            and not formula.get("alttext")
+        ):
             formula.set("alttext", "".join(annotation.itertext()))
     for script in list(root.iter("script")):
         kind = script.get("type", "").lower()
@@ -83,7 +87,9 @@ def _as_tex(element: Any, tex: str, *, display: bool = False) -> None:
 
 
 _DELIMITED = re.compile(r"\s*(?:\\\((?P<inline>.+)\\\)|\\\[(?P<block>.+)\\\])\s*", re.DOTALL)
-_OUTPUTS = frozenset(("MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_CHTML", "mjx-chtml"))
+_OUTPUTS = frozenset(
+    ("MathJax", "MathJax_Preview", "MathJax_Display", "MathJax_SVG", "MathJax_CHTML", "mjx-chtml")
+)
 _MOST_OUTPUTS = 3
 
 
@@ -94,7 +100,11 @@ def _replace_output_of_mathjax(script: Any, *, display: bool) -> None:
         return
     for _ in range(_MOST_OUTPUTS):
         drawn = script.getprevious()
-        if drawn is None or (drawn.tail or "").strip() or _OUTPUTS.isdisjoint(drawn.get("class", "").split()):
+        if (
+            drawn is None
+            or (drawn.tail or "").strip()
+            or _OUTPUTS.isdisjoint(drawn.get("class", "").split())
+        ):
             break
         drawn.getparent().remove(drawn)
     _as_tex(script, tex, display=display)
@@ -120,7 +130,11 @@ def _keep_one(outer: Any) -> None:
         if element.tail and (element is formula or element not in hidden):
             drawn.append(element.tail)
     shown = "".join(drawn)
-    stated = "".join(part.text or "" for part in formula.iter() if part.tag not in ("annotation", "annotation-xml"))
+    stated = "".join(
+        part.text or ""
+        for part in formula.iter()
+        if part.tag not in ("annotation", "annotation-xml")
+    )
     is_confirmed = shown.strip() and _says_no_more(stated, shown)
     if is_confirmed or (_may_be_unseen(stated) and _is_of_signs(formula)):
         tail = outer.tail
@@ -150,7 +164,9 @@ _LONGEST_SIGN, _MOST_SIGNS = 4, 200
 
 def _is_of_signs(formula: Any) -> bool:
     """Whether a formula is made of short signs, so that it holds no message: drawings often do not tell their text."""
-    tokens = ["".join(token.itertext()).strip() for token in formula.iter("mi", "mn", "mo", "mtext", "ms")]
+    tokens = [
+        "".join(token.itertext()).strip() for token in formula.iter("mi", "mn", "mo", "mtext", "ms")
+    ]
     return len(tokens) <= _MOST_SIGNS and all(len(token) <= _LONGEST_SIGN for token in tokens)
 
 
@@ -167,7 +183,9 @@ def _says_no_more(hidden: str, shown: str) -> bool:
 def _is_display(formula: Any) -> bool:
     if formula.get("display", "") == "block" or "displaystyle" in (formula.get("mode") or ""):
         return True
-    return any("katex-display" in around.get("class", "") for around in formula.iterancestors("span"))
+    return any(
+        "katex-display" in around.get("class", "") for around in formula.iterancestors("span")
+    )
 
 
 _DISPLAYSTYLE = re.compile(r"\{\\(?:displaystyle|textstyle) ?(.*)\}", re.DOTALL)
@@ -190,15 +208,21 @@ def latex(formula: Any) -> str:
     return _written(formula)
 
 
-_SERVICES = re.compile(r"latex|codecogs|mathtex|mimetex|/math/(?:render|tex)|[?&](?:tex|tx|chl)=", re.IGNORECASE)
-_CLASSES_OF_PICTURES = frozenset(("tex", "latex", "math", "mwe-math-fallback-image-inline", "ee_img", "tr_noresize"))
+_SERVICES = re.compile(
+    r"latex|codecogs|mathtex|mimetex|/math/(?:render|tex)|[?&](?:tex|tx|chl)=", re.IGNORECASE
+)
+_CLASSES_OF_PICTURES = frozenset(
+    ("tex", "latex", "math", "mwe-math-fallback-image-inline", "ee_img", "tr_noresize")
+)
 _LOOKS_LIKE_TEX = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{?\w|^[\w\s]{1,3}=")
 
 
 def _tex_of_picture(picture: Any) -> str:
     """The LaTeX of a picture of a formula: what stands in its place, or the part of its address; "" of another."""
     source, instead = picture.get("src", ""), (picture.get("alt") or "").strip()
-    is_formula = _SERVICES.search(source) or not _CLASSES_OF_PICTURES.isdisjoint(picture.get("class", "").split())
+    is_formula = _SERVICES.search(source) or not _CLASSES_OF_PICTURES.isdisjoint(
+        picture.get("class", "").split()
+    )
     if not is_formula or source.startswith("data:"):
         return ""
     if not instead:
@@ -206,7 +230,11 @@ def _tex_of_picture(picture: Any) -> str:
             query = unquote(urlsplit(source).query)
         except ValueError:
             return ""
-        instead = re.sub(r"^(?:(?:tex|tx|chl|math|latex|eq)=)?(?:\\(?:inline|small|large|dpi\{\d+\}) ?)*", "", query)
+        instead = re.sub(
+            r"^(?:(?:tex|tx|chl|math|latex|eq)=)?(?:\\(?:inline|small|large|dpi\{\d+\}) ?)*",
+            "",
+            query,
+        )
     instead = _without_style(instead.strip("$"))
     return instead if _LOOKS_LIKE_TEX.search(instead) and _may_be_unseen(instead) else ""
 
@@ -214,11 +242,46 @@ def _tex_of_picture(picture: Any) -> str:
 # --- MathML ---
 
 _SMALL_GREEK = (
-    *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
-    *("xi", "omicron", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
+    *(
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "varepsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+    ),
+    *(
+        "xi",
+        "omicron",
+        "pi",
+        "rho",
+        "varsigma",
+        "sigma",
+        "tau",
+        "upsilon",
+        "varphi",
+        "chi",
+        "psi",
+        "omega",
+    ),
 )
 _GREEK = {chr(0x3B1 + place): name for place, name in enumerate(_SMALL_GREEK)}
-_GREEK |= {"Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma"}
+_GREEK |= {
+    "Γ": "Gamma",
+    "Δ": "Delta",
+    "Θ": "Theta",
+    "Λ": "Lambda",
+    "Ξ": "Xi",
+    "Π": "Pi",
+    "Σ": "Sigma",
+}
 _GREEK |= {"Υ": "Upsilon", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega"}
 _GREEK |= {"ϵ": "epsilon", "ϕ": "phi", "ϑ": "vartheta", "ϱ": "varrho", "ϖ": "varpi"}
 _OPERATORS = {
@@ -327,8 +390,39 @@ _SIGNS = {
 }
 _FUNCTIONS = frozenset(
     (
-        *("arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim", "exp", "gcd"),
-        *("hom", "inf", "ker", "lg", "lim", "liminf", "limsup", "ln", "log", "max", "min", "Pr", "sec", "sin", "sinh"),
+        *(
+            "arccos",
+            "arcsin",
+            "arctan",
+            "arg",
+            "cos",
+            "cosh",
+            "cot",
+            "coth",
+            "csc",
+            "deg",
+            "det",
+            "dim",
+            "exp",
+            "gcd",
+        ),
+        *(
+            "hom",
+            "inf",
+            "ker",
+            "lg",
+            "lim",
+            "liminf",
+            "limsup",
+            "ln",
+            "log",
+            "max",
+            "min",
+            "Pr",
+            "sec",
+            "sin",
+            "sinh",
+        ),
         *("sup", "tan", "tanh"),
     )
 )
@@ -364,8 +458,16 @@ _ACCENTS = {
     "_": "overline",
     "∼": "tilde",
 }
-_BELOW = {"_": "underline", "¯": "underline", "‾": "underline", "⏟": "underbrace", "\u0332": "underline"}
-_LIMITS = re.compile(r"\\(?:sum|prod|coprod|i{0,3}nt|oint|big\w+|lim\w*|max|min|sup|inf|det|Pr|gcd)\b|\\operatorname")
+_BELOW = {
+    "_": "underline",
+    "¯": "underline",
+    "‾": "underline",
+    "⏟": "underbrace",
+    "\u0332": "underline",
+}
+_LIMITS = re.compile(
+    r"\\(?:sum|prod|coprod|i{0,3}nt|oint|big\w+|lim\w*|max|min|sup|inf|det|Pr|gcd)\b|\\operatorname"
+)
 
 
 class _TooDeepError(Exception):
@@ -455,7 +557,11 @@ def _plain_letter(sign: str) -> tuple[str, str | None]:
     name, letter = unicodedata.name(sign, ""), unicodedata.normalize("NFKC", sign)
     if len(letter) != 1 or not letter.isalpha():
         return sign, None
-    for word, command in (("DOUBLE-STRUCK", "mathbb"), ("FRAKTUR", "mathfrak"), ("SCRIPT", "mathcal")):
+    for word, command in (
+        ("DOUBLE-STRUCK", "mathbb"),
+        ("FRAKTUR", "mathfrak"),
+        ("SCRIPT", "mathcal"),
+    ):
         if word in name or (word == "FRAKTUR" and "BLACK-LETTER" in name):
             return letter, command
     return letter, "mathbf" if "BOLD" in name else None
@@ -507,7 +613,9 @@ def _fraction(element: Any, parts: list[str]) -> str:
     above, below = parts[:2]
     if element.get("linethickness", "").rstrip("pxemt%") in ("0", "0.0"):
         return f"{{{above} \\atop {below}}}"
-    return f"{above}/{below}" if element.get("bevelled") == "true" else f"\\frac{{{above}}}{{{below}}}"
+    return (
+        f"{above}/{below}" if element.get("bevelled") == "true" else f"\\frac{{{above}}}{{{below}}}"
+    )
 
 
 def _primed(script: str) -> str:
@@ -558,7 +666,9 @@ _LAYOUTS: Mapping[str, _Layout] = {
     "mroot": _Layout(2, lambda element, parts: f"\\sqrt[{parts[1]}]{{{parts[0]}}}"),
     "msup": _Layout(2, lambda element, parts: _raised(parts[0], parts[1])),
     "msub": _Layout(2, lambda element, parts: f"{_base(parts[0])}_{{{parts[1]}}}"),
-    "msubsup": _Layout(3, lambda element, parts: f"{_base(parts[0])}_{{{parts[1]}}}^{{{parts[2]}}}"),
+    "msubsup": _Layout(
+        3, lambda element, parts: f"{_base(parts[0])}_{{{parts[1]}}}^{{{parts[2]}}}"
+    ),
     "munder": _Layout(2, _under),
     "mover": _Layout(2, _over),
     "munderover": _Layout(3, _under_over),
@@ -590,4 +700,6 @@ def _multiscripts(children: list[Any], depth: int) -> str:
 def _pairs(scripts: list[Any], depth: int) -> str:
     written = [_part(script, depth + 1) for script in scripts]
     pairs = zip(written[::2], [*written[1::2], ""], strict=False)
-    return "".join((f"_{{{low}}}" if low else "") + (f"^{{{high}}}" if high else "") for low, high in pairs)
+    return "".join(
+        (f"_{{{low}}}" if low else "") + (f"^{{{high}}}" if high else "") for low, high in pairs
+    )

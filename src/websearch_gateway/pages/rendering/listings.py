@@ -16,7 +16,9 @@ _LINE_NAMES = re.compile(
     r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
 )
 _CODE_ALONE = ".//code[contains(., '\n')][not(ancestor::pre)]"
-_STYLED = ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
+_STYLED = (
+    ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
+)
 _KEEPS_BLANKS = re.compile(r"white-space:\s*pre(?:-wrap)?\s*(?:;|$)")
 _LEAST_LINES = 2
 _MOST_ROWS = 20_000
@@ -30,7 +32,11 @@ def unfold_listings(root: Any) -> None:
             _as_listing(table)
     lines = [_without_number(line) for line in with_class(root, _LINE_NAMES)]
     for parent in dict.fromkeys(line.getparent() for line in lines):
-        if parent is not None and parent.tag in ("div", "section", "figure", "code", "td") and _has_lines(parent):
+        if (
+            parent is not None
+            and parent.tag in ("div", "section", "figure", "code", "td")
+            and _has_lines(parent)
+        ):
             _as_listing(parent)
     for code in root.xpath(_CODE_ALONE):
         if _stands_alone(code):
@@ -74,7 +80,8 @@ def _is_numbered(table: Any) -> bool:
     else:
         numbers = [number.get("data-line-number") or _flat(number) for number, _ in pairs]
         holds_code = any(
-            _CODE_HINT.search(f"{one.get('class', '')} {pairs[0][1].get('class', '')}") for one in (table,)
+            _CODE_HINT.search(f"{one.get('class', '')} {pairs[0][1].get('class', '')}")
+            for one in (table,)
         )
         is_listing = _counts_up(numbers) and (holds_code or pairs[0][1].find(".//code") is not None)
     if is_listing:
@@ -89,7 +96,9 @@ def _flat(element: Any) -> str:
 
 def _counts_up(numbers: list[str]) -> bool:
     """Whether texts are the numbers of lines one after the other."""
-    if len(numbers) < _LEAST_LINES or not all(text.isascii() and text.isdigit() and len(text) < 7 for text in numbers):
+    if len(numbers) < _LEAST_LINES or not all(
+        text.isascii() and text.isdigit() and len(text) < 7 for text in numbers
+    ):
         return False
     first = int(numbers[0])
     return all(int(text) == first + place for place, text in enumerate(numbers))
@@ -120,7 +129,10 @@ def _has_lines(parent: Any) -> bool:
             return False
         if not _LINE_NAMES.search(child.get("class", "")):
             return False
-        if child.tag not in ("div", "pre", "code", "tr", "li", "span") or child.find(".//p") is not None:
+        if (
+            child.tag not in ("div", "pre", "code", "tr", "li", "span")
+            or child.find(".//p") is not None
+        ):
             return False
         lines += 1
     return lines >= _LEAST_LINES
@@ -131,7 +143,11 @@ def _stands_alone(code: Any) -> bool:
     if "\n" not in _flat(code) or (code.tail or "").strip():
         return False
     before, after, parent = code.getprevious(), code.getnext(), code.getparent()
-    if parent is None or parent.tag in INLINE or parent.tag in ("td", "th", "li", "dt", "h1", "h2", "h3", "h4"):
+    if (
+        parent is None
+        or parent.tag in INLINE
+        or parent.tag in ("td", "th", "li", "dt", "h1", "h2", "h3", "h4")
+    ):
         return False
     text_before = parent.text if before is None else before.tail
     beside = [one for one in (before, after) if one is not None and one.tag != "br"]

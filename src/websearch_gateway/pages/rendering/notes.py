@@ -9,9 +9,13 @@ from typing import Any
 from websearch_gateway.pages.rendering.vocabulary import INLINE, NOTE, with_class
 
 _MARK = re.compile(r"[\[(]?(\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,3})[\])]?", re.IGNORECASE)
-_NAMES = re.compile(r"foot-?note|note-?ref|fn-?ref|end-?note|\breference\b|\bfn\b|sdfootnote", re.IGNORECASE)
+_NAMES = re.compile(
+    r"foot-?note|note-?ref|fn-?ref|end-?note|\breference\b|\bfn\b|sdfootnote", re.IGNORECASE
+)
 _ROLES = frozenset(("doc-noteref",))
-_BACK = re.compile(r"[\s↩↵⤴⏎↑^⬆\ufe0e\ufe0f]+|(?:jump )?(?:up|back)(?: to (?:text|content))?", re.IGNORECASE)
+_BACK = re.compile(
+    r"[\s↩↵⤴⏎↑^⬆\ufe0e\ufe0f]+|(?:jump )?(?:up|back)(?: to (?:text|content))?", re.IGNORECASE
+)
 _HOLDERS = frozenset(("li", "p", "div", "aside", "section", "dd"))
 _SIDENOTES = re.compile(r"sidenote|marginnote")
 _MOST_NOTES, _MOST_LINKS = 2_000, 20_000
@@ -21,8 +25,12 @@ _MOST_STEPS = 4
 
 def mark_notes(root: Any) -> None:
     """Set NOTE, in place, on the marks of notes and on the notes; remove the links back from these."""
-    marks = [link for link in islice(root.iter("a"), _MOST_LINKS) if link.get("href", "").startswith("#")]
-    marks = [link for link in marks if _MARK.fullmatch(_flat(link)) and _is_mark(link)][:_MOST_NOTES]
+    marks = [
+        link for link in islice(root.iter("a"), _MOST_LINKS) if link.get("href", "").startswith("#")
+    ]
+    marks = [link for link in marks if _MARK.fullmatch(_flat(link)) and _is_mark(link)][
+        :_MOST_NOTES
+    ]
     places: dict[str, Any] = {}
     for element in root.xpath(".//*[@id] | .//a[@name]") if marks else ():
         places.setdefault(element.get("id") or element.get("name"), element)
@@ -53,10 +61,17 @@ def _flat(element: Any) -> str:
 
 def _is_mark(link: Any) -> bool:
     """Whether a link stands as the mark of a note: raised, or named so."""
-    if link.get("role") in _ROLES or link.find("sup") is not None or "footnote" in link.get("rel", ""):
+    if (
+        link.get("role") in _ROLES
+        or link.find("sup") is not None
+        or "footnote" in link.get("rel", "")
+    ):
         return True
     around = [link, link.getparent()]
-    return any(one is not None and (one.tag == "sup" or _NAMES.search(one.get("class", ""))) for one in around)
+    return any(
+        one is not None and (one.tag == "sup" or _NAMES.search(one.get("class", "")))
+        for one in around
+    )
 
 
 def _holder(place: Any) -> Any:
@@ -75,7 +90,11 @@ def _remove_links_back(note: Any, mark: str) -> None:
     for link in note.xpath(".//a[starts-with(@href, '#')]"):
         text = _flat(link)
         own = _MARK.fullmatch(text)
-        if _BACK.fullmatch(text) or link.get("role") == "doc-backlink" or (own is not None and own[1] == mark):
+        if (
+            _BACK.fullmatch(text)
+            or link.get("role") == "doc-backlink"
+            or (own is not None and own[1] == mark)
+        ):
             tail = (link.tail or "").lstrip(" .:]") if own is not None else link.tail
             link.clear()
             link.tail = tail
@@ -83,7 +102,9 @@ def _remove_links_back(note: Any, mark: str) -> None:
 
 def _in_brackets(aside: Any) -> None:
     """Put a note that stands in the margin beside its sentence into brackets inside of it."""
-    if not _flat(aside) or any(around.tag not in INLINE and around.tag != "p" for around in [aside.getparent()]):
+    if not _flat(aside) or any(
+        around.tag not in INLINE and around.tag != "p" for around in [aside.getparent()]
+    ):
         return
     aside.text = f" ({(aside.text or '').lstrip()}"
     if len(aside):

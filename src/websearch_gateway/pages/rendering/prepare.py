@@ -36,7 +36,9 @@ _BLOCK_DISPLAYS = frozenset(("block", "flex", "grid", "list-item", "flow-root"))
 _VERTICAL = re.compile(r"vertical-align:\s*(?:(super)|sub)\b")
 _STYLED = "descendant-or-self::*[@style][contains(@style, 'display') or contains(@style, 'vertical-align')]"
 _CODE_AROUND_BLOCKS = ".//code[not(ancestor::pre)][.//pre or .//table or .//div or .//p]"
-_TABLES_OF_FORMULAS = ".//table[contains(@class, 'ltx_eqn_table') or contains(@class, 'ltx_equation')]"
+_TABLES_OF_FORMULAS = (
+    ".//table[contains(@class, 'ltx_eqn_table') or contains(@class, 'ltx_equation')]"
+)
 _TICKS = ".//input[@type = 'checkbox' and (@disabled or contains(@class, 'task'))]"
 
 
@@ -98,7 +100,11 @@ def _by_style(element: Any, style: str) -> None:
     elif found := _DISPLAY.search(style):
         if element.tag in ("div", "span", "p", "section") and found[1] in _DISPLAYS:
             element.tag = _DISPLAYS[found[1]]
-        elif element.tag in INLINE and element.tag not in ("img", "br", "code") and found[1] in _BLOCK_DISPLAYS:
+        elif (
+            element.tag in INLINE
+            and element.tag not in ("img", "br", "code")
+            and found[1] in _BLOCK_DISPLAYS
+        ):
             _as_block(element)
 
 

@@ -9,7 +9,26 @@ _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊�
 _ONE_SIGN = re.compile(r"[-+−]?[0-9]+|[ni]")
 """What is easier to read in Unicode's own characters; expressions such as n+1 are not."""
 _ORDINALS = frozenset(
-    ("st", "nd", "rd", "th", "er", "re", "ère", "e", "è", "ème", "eme", "de", "a", "o", "os", "as", "ª", "º")
+    (
+        "st",
+        "nd",
+        "rd",
+        "th",
+        "er",
+        "re",
+        "ère",
+        "e",
+        "è",
+        "ème",
+        "eme",
+        "de",
+        "a",
+        "o",
+        "os",
+        "as",
+        "ª",
+        "º",
+    )
 )
 """What stands raised after a number in English, French, Spanish, Italian and Portuguese."""
 _TRADE_MARKS = {"tm": "™", "sm": "℠", "r": "®", "c": "©"}
@@ -33,7 +52,12 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
         return inner
     if is_raised and base.isdigit() and inner.lower().rstrip(".") in _ORDINALS:
         return inner
-    if is_raised and base.isalpha() and inner.lower() in _TRADE_MARKS and len(inner) + inner.isupper() > 1:
+    if (
+        is_raised
+        and base.isalpha()
+        and inner.lower() in _TRADE_MARKS
+        and len(inner) + inner.isupper() > 1
+    ):
         return _TRADE_MARKS[inner.lower()]
     if _ONE_SIGN.fullmatch(inner) and not base.isdigit() and not following.isdigit():
         characters = inner.translate(_RAISED if is_raised else _LOWERED)

@@ -46,7 +46,9 @@ class _Spanning:
 
 def is_data(element: Any) -> bool:
     """Whether a table is data and not page layout: flat, no code, with headers or at least two short columns."""
-    if element.get("role") in _PRESENTATION or any(inner is not element for inner in element.iter("table")):
+    if element.get("role") in _PRESENTATION or any(
+        inner is not element for inner in element.iter("table")
+    ):
         return False
     has_headers = next(element.iter("th"), None) is not None
     for code in element.iter("pre"):
@@ -56,8 +58,15 @@ def is_data(element: Any) -> bool:
     if has_headers:
         return True
     rows = [_cells_of(row) for row in element.iter("tr")]
-    blocks = sum(1 for _ in element.iter("p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"))
-    if len(rows) == 1 and any(not "".join(cell.itertext()).strip() for cell in rows[0]):  # a note beside its picture
+    blocks = sum(
+        1
+        for _ in element.iter(
+            "p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"
+        )
+    )
+    if len(rows) == 1 and any(
+        not "".join(cell.itertext()).strip() for cell in rows[0]
+    ):  # a note beside its picture
         return False
     return max(map(len, rows), default=0) >= 2 and blocks <= sum(map(len, rows))
 
@@ -100,7 +109,12 @@ def _cells_of(row: Any) -> list[Any]:
 
 
 def _row(
-    cells: list[Any], write: Callable[[Any], str], room: Room, spanning: dict[int, _Spanning], *, is_first: bool
+    cells: list[Any],
+    write: Callable[[Any], str],
+    room: Room,
+    spanning: dict[int, _Spanning],
+    *,
+    is_first: bool,
 ) -> list[str]:
     texts: list[str] = []
     for cell in cells:
@@ -166,7 +180,9 @@ def _as_code_spans(pre: Any) -> None:
 
 def _spans(cell: Any) -> tuple[int, int]:
     """How many columns and rows a cell spans; rowspan 0 reaches to the end of its group."""
-    if cell.get("colspan") is None and cell.get("rowspan") is None:  # most cells; it saves a tenth of the time
+    if (
+        cell.get("colspan") is None and cell.get("rowspan") is None
+    ):  # most cells; it saves a tenth of the time
         return 1, 1
     across, down = (_count(cell.get(name, "")) for name in ("colspan", "rowspan"))
     across = min(max(across, 1), LARGEST_CELL)

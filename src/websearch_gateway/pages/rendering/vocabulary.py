@@ -10,8 +10,39 @@ TEX = "tex"
 
 INLINE = frozenset(
     [
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em"),
-        *("font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rb", "rp", "rt", "ruby", "s", "samp"),
+        *(
+            "a",
+            "abbr",
+            "acronym",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "br",
+            "cite",
+            "code",
+            "data",
+            "del",
+            "dfn",
+            "em",
+        ),
+        *(
+            "font",
+            "i",
+            "img",
+            "ins",
+            "kbd",
+            "label",
+            "mark",
+            "nobr",
+            "q",
+            "rb",
+            "rp",
+            "rt",
+            "ruby",
+            "s",
+            "samp",
+        ),
         *("small", "span", "strike", "strong", "sub", "sup", TEX, "time", "tt", "u", "var", "wbr"),
     ]
 )
@@ -35,5 +66,7 @@ PERMALINKS = frozenset(["¶", "#", "§", "🔗", "◆", "\uf0c1", "\u200b"])
 
 def with_class(root: Any, pattern: re.Pattern[str]) -> list[Any]:
     """The elements whose `class` a pattern matches, in their order. Fast: pages have few different classes."""
-    names = {name for name in set(root.xpath("//@class", smart_strings=False)) if pattern.search(name)}
+    names = {
+        name for name in set(root.xpath("//@class", smart_strings=False)) if pattern.search(name)
+    }
     return [element for element in root.iter() if element.get("class") in names] if names else []

@@ -19,7 +19,13 @@ from websearch_gateway.pages.rendering.anchors import (
     without_marks,
 )
 from websearch_gateway.pages.rendering.code import fence
-from websearch_gateway.pages.rendering.escapes import BLANKS, absolute, as_paragraph, code_span, escaped
+from websearch_gateway.pages.rendering.escapes import (
+    BLANKS,
+    absolute,
+    as_paragraph,
+    code_span,
+    escaped,
+)
 from websearch_gateway.pages.rendering.scripts import scripted
 from websearch_gateway.pages.rendering.tables import Room, is_data, table
 from websearch_gateway.pages.rendering.vocabulary import (
@@ -215,7 +221,11 @@ class _Writer:
         self.frames.pop()
         self._flush()
         blocks = frame.blocks
-        is_link = frame.element.tag == "a" and len(blocks) <= _MOST_LINKED and not any("](" in one for one in blocks)
+        is_link = (
+            frame.element.tag == "a"
+            and len(blocks) <= _MOST_LINKED
+            and not any("](" in one for one in blocks)
+        )
         if is_link and "\n" not in blocks[0] and not blocks[0].startswith(("|", "`")):
             mark, label = re.findall(r"(#{1,6} )?(.*)", blocks[0])[0]
             blocks[0] = mark + self._marked(frame.element, label)
@@ -237,7 +247,9 @@ class _Writer:
             script = self._scripted(element, inner)
             before, inner = before if script == inner else "", script
         elif tag == "q":
-            inner = f"‘{inner}’" if next(element.iterancestors("q"), None) is not None else f"“{inner}”"
+            inner = (
+                f"‘{inner}’" if next(element.iterancestors("q"), None) is not None else f"“{inner}”"
+            )
         elif tag == "rt":
             previous = element.getprevious()
             has_brackets = previous is not None and previous.tag == "rp" and previous.text
@@ -257,7 +269,9 @@ class _Writer:
         return f"[{BLANKS.sub(' ', inner)}]({target})" if target and "](" not in inner else inner
 
     def _scripted(self, element: Any, inner: str) -> str:
-        return scripted(inner, self._last_character(), _next_character(element), is_raised=element.tag == "sup")
+        return scripted(
+            inner, self._last_character(), _next_character(element), is_raised=element.tag == "sup"
+        )
 
     def _last_character(self) -> str:
         """The character before the inline element that ends, without marks; "" at the start of a line."""
@@ -280,7 +294,9 @@ class _Writer:
             return [_noted(note, blocks)]
         if tag in HEADINGS:
             line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
-            line = _ESCAPED_NUMBER.sub(r"\1\2", line)  # behind the mark of a heading it begins no list
+            line = _ESCAPED_NUMBER.sub(
+                r"\1\2", line
+            )  # behind the mark of a heading it begins no list
             return [marked(f"{'#' * HEADINGS[tag]} {line}", element)]
         if tag == "li":
             if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
@@ -288,9 +304,15 @@ class _Writer:
             return [_item(element, number or f"{self.bullet} ", blocks)]
         if tag in LISTS:
             whole = ("\n" if all("\n\n" not in block for block in blocks) else "\n\n").join(blocks)
-            return [_indented(whole, "  ") if _is_marked(element) and len(self.frames[-1].blocks) else whole]
+            return [
+                _indented(whole, "  ")
+                if _is_marked(element) and len(self.frames[-1].blocks)
+                else whole
+            ]
         if tag == "blockquote":
-            if any(block.startswith("```") for block in blocks):  # code in a quote would begin each line with its mark
+            if any(
+                block.startswith("```") for block in blocks
+            ):  # code in a quote would begin each line with its mark
                 return blocks
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":
@@ -342,7 +364,16 @@ def _whole(value: str | None) -> int | None:
 
 
 _ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *(
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+    ),
     *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _LARGEST_ROMAN = 3_999

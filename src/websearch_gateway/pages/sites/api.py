@@ -16,7 +16,12 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from websearch_gateway.base import Fetcher, seconds_until_reset
-from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchTimeoutError,
+    Unavailable,
+)
 from websearch_gateway.foreign_json import BadJson, parse_json
 from websearch_gateway.models import Deadline, Extracted, Page
 from websearch_gateway.pages.formats.rendering import cleaned
@@ -98,7 +103,9 @@ def address(url: str) -> SplitResult | None:
         port = parts.port
     except ValueError:
         return None
-    plain = parts.scheme in ("http", "https") and "@" not in parts.netloc and port in (None, 80, 443)
+    plain = (
+        parts.scheme in ("http", "https") and "@" not in parts.netloc and port in (None, 80, 443)
+    )
     return parts if plain and parts.hostname else None
 
 
@@ -130,7 +137,9 @@ def json_of(body: bytes | None) -> Any:
 
 def section(title: str, *blocks: str, level: int = 2) -> str:
     """A heading and the blocks under it."""
-    return "\n\n".join([f"{'#' * level} {' '.join(title.split())}", *(block for block in blocks if block)])
+    return "\n\n".join(
+        [f"{'#' * level} {' '.join(title.split())}", *(block for block in blocks if block)]
+    )
 
 
 PAUSE_SECONDS = 60.0
@@ -184,9 +193,22 @@ class ApiReader:
             document = await self._load(url, deadline.within(deadline.remaining() * _API_SHARE))
         except (Unavailable, ForbiddenUrlError) as error:  # the lists may block only the API's host
             page = await self._pages.read(url, deadline)
-            return replace(page, warnings=(*page.warnings, f"Read from the plain page of {self.name}: {error.message}"))
+            return replace(
+                page,
+                warnings=(
+                    *page.warnings,
+                    f"Read from the plain page of {self.name}: {error.message}",
+                ),
+            )
         warnings = tuple(document.warnings)
-        page = Page(url, url, document.title, document.markdown, published=document.published, warnings=warnings)
+        page = Page(
+            url,
+            url,
+            document.title,
+            document.markdown,
+            published=document.published,
+            warnings=warnings,
+        )
         return await self._with_full_text(page, document.more, deadline)
 
     async def _load(self, url: str, deadline: Deadline) -> Document:
@@ -196,10 +218,16 @@ class ApiReader:
                 if (left := self._paused_until - self._clock()) > 0:
                     raise _paused(left)
                 self._keep_pace()
-                bodies = [await self._ask(request, deadline) for request in self.source.requests(url)]
+                bodies = [
+                    await self._ask(request, deadline) for request in self.source.requests(url)
+                ]
         except TimeoutError:
             raise SearchTimeoutError("Too many other requests to its API are running.") from None
-        document = Document(**await self._workers.run(cleaned, self.source.parse, url, url, bodies, deadline=deadline))
+        document = Document(
+            **await self._workers.run(
+                cleaned, self.source.parse, url, url, bodies, deadline=deadline
+            )
+        )
         self._pause(document.pause_seconds)
         if not document.markdown.strip():
             raise SearchFetchError("Its API has no text for this page.")
@@ -219,7 +247,11 @@ class ApiReader:
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
         try:
             reply = await self._fetcher.fetch(
-                request.url, deadline, accept="application/json", headers=request.headers, json=request.json
+                request.url,
+                deadline,
+                accept="application/json",
+                headers=request.headers,
+                json=request.json,
             )
         except SearchFetchError as error:
             status = error.details.get("status")
@@ -232,9 +264,13 @@ class ApiReader:
         return reply.body
 
     def _pause(self, seconds: float) -> None:
-        self._paused_until = max(self._paused_until, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))
+        self._paused_until = max(
+            self._paused_until, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS)
+        )
 
-    async def _with_full_text(self, page: Page, addresses: Sequence[str], deadline: Deadline) -> Page:
+    async def _with_full_text(
+        self, page: Page, addresses: Sequence[str], deadline: Deadline
+    ) -> Page:
         """The page followed by the text at the first of these addresses that can be read."""
         for address in addresses:
             try:
@@ -244,12 +280,27 @@ class ApiReader:
             text = f"{page.markdown}\n\n{full.markdown}"
             # Clean the joined text again: a link name in one part may refer to an address in the other.
             whole = await self._workers.run(
-                cleaned, Extracted, page.url, page.title, text, None, deadline=deadline, size=len(text)
+                cleaned,
+                Extracted,
+                page.url,
+                page.title,
+                text,
+                None,
+                deadline=deadline,
+                size=len(text),
             )
             warnings = tuple(dict.fromkeys((*page.warnings, *full.warnings, *whole["warnings"])))
-            return replace(page, markdown=whole["markdown"], warnings=warnings, truncated=full.truncated)
-        return replace(page, warnings=(*page.warnings, "The full text could not be read.")) if addresses else page
+            return replace(
+                page, markdown=whole["markdown"], warnings=warnings, truncated=full.truncated
+            )
+        return (
+            replace(page, warnings=(*page.warnings, "The full text could not be read."))
+            if addresses
+            else page
+        )
 
 
 def _paused(seconds: float) -> SearchFetchError:
-    return SearchFetchError(f"Its API asks for a pause of {seconds:.0f} seconds.", retry_after=seconds)
+    return SearchFetchError(
+        f"Its API asks for a pause of {seconds:.0f} seconds.", retry_after=seconds
+    )

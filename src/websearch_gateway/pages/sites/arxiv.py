@@ -14,7 +14,9 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, section, segments
 
 # The old form contains the archive: hep-th/9901001.
-_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
+_ID = re.compile(
+    r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ class ArXiv(Source):
         entry = parse_feed(bodies[0] or b"").entries[0]
         if entry.title == "Error":
             raise SearchFetchError("arXiv has no paper with this id.")
-        text = "\n\n".join([f"{entry.author} ({entry.date})", section("Abstract", entry.body.strip()), "## Full text"])
+        text = "\n\n".join(
+            [
+                f"{entry.author} ({entry.date})",
+                section("Abstract", entry.body.strip()),
+                "## Full text",
+            ]
+        )
         full = [f"https://arxiv.org/{kind}/{ArXiv.place(url)}" for kind in ("html", "pdf")]
         return Document(entry.title, text, entry.date, full)

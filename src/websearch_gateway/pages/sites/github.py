@@ -15,7 +15,15 @@ from urllib.parse import quote
 
 from websearch_gateway.base import as_user_text, without_comments
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, json_of, quoted, section, segments
+from websearch_gateway.pages.sites.api import (
+    ApiRequest,
+    Document,
+    Source,
+    json_of,
+    quoted,
+    section,
+    segments,
+)
 
 _COMMENTS = 100  # the largest page of the API
 _LATER = "({} later comments are left out.)"
@@ -38,7 +46,12 @@ class _GitHub(Source):
 def _post(url: str, kinds: Sequence[str]) -> tuple[str, str, str, int] | None:
     """Owner, repository, kind and number of what is at `OWNER/REPO/KIND/N`."""
     path = _path(url)
-    if len(path) < 4 or path[0] == "orgs" or path[2] not in kinds or not re.fullmatch(r"[0-9]{1,9}", path[3]):
+    if (
+        len(path) < 4
+        or path[0] == "orgs"
+        or path[2] not in kinds
+        or not re.fullmatch(r"[0-9]{1,9}", path[3])
+    ):
         return None
     return path[0], path[1], path[2], int(path[3])
 
@@ -47,9 +60,13 @@ def _path(url: str) -> list[str]:
     return segments(url, "github.com", "www.github.com") or []
 
 
-def _document(post: Mapping[str, Any], facts: Sequence[str], blocks: Sequence[str], created: str) -> Document:
+def _document(
+    post: Mapping[str, Any], facts: Sequence[str], blocks: Sequence[str], created: str
+) -> Document:
     title = f"{post['title']} (#{post['number']})"
-    return Document(title, "\n\n".join(filter(None, ["; ".join(facts) + ".", *blocks])), created[:10])
+    return Document(
+        title, "\n\n".join(filter(None, ["; ".join(facts) + ".", *blocks])), created[:10]
+    )
 
 
 def _prose(markdown: str | None) -> str:
@@ -78,27 +95,40 @@ class GitHubIssues(_GitHub):
         paths = [f"issues/{number}", f"issues/{number}/comments?per_page={_COMMENTS}"]
         if kind == "pull":
             paths.append(f"pulls/{number}/comments?per_page={_COMMENTS}")
-        return [ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", self.headers()) for path in paths]
+        return [
+            ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", self.headers())
+            for path in paths
+        ]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The text of the issue, then its comments in chronological order."""
         issue, *lists = (json_of(body) for body in bodies)
         # The documented schema allows a plain string for a label, and a label without a name.
-        labels = ", ".join(filter(None, (one if isinstance(one, str) else one.get("name") for one in issue["labels"])))
+        labels = ", ".join(
+            filter(
+                None, (one if isinstance(one, str) else one.get("name") for one in issue["labels"])
+            )
+        )
         state, reason = str(issue["state"]), issue.get("state_reason")
         if (issue.get("pull_request") or {}).get("merged_at"):
             state = "merged"
         elif reason:
             state += f" ({reason.replace('_', ' ')})"
         blocks = [_prose(issue["body"])]
-        for comment in sorted((comment for found in lists for comment in found), key=lambda one: one["created_at"]):
+        for comment in sorted(
+            (comment for found in lists for comment in found), key=lambda one: one["created_at"]
+        ):
             place = f" on `{comment['path']}`" if "path" in comment else ""
             title = f"Comment by {_by(comment, 'user')}{place}, {comment['created_at'][:10]}"
             blocks.append(section(title, _prose(comment["body"])))
         if issue["comments"] > _COMMENTS:
             blocks.append(_LATER.format(issue["comments"] - _COMMENTS))
-        facts = [f"State: {state}", f"labels: {labels or 'none'}", f"opened by {_by(issue, 'user')}"]
+        facts = [
+            f"State: {state}",
+            f"labels: {labels or 'none'}",
+            f"opened by {_by(issue, 'user')}",
+        ]
         return _document(issue, facts, blocks, issue["created_at"])
 
 
@@ -161,10 +191,14 @@ class GitHubDiscussions(_GitHub):
             blocks.append(_LATER.format(left_out))
         labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
         facts = [f"Category: {found['category']['name']}", f"labels: {labels or 'none'}"]
-        return _document(found, [*facts, f"opened by {_by(found, 'author')}"], blocks, found["createdAt"])
+        return _document(
+            found, [*facts, f"opened by {_by(found, 'author')}"], blocks, found["createdAt"]
+        )
 
 
-_MARKDOWN = re.compile(r"(?:.*\.(?:md|markdown|mdx|rst|txt|adoc)|readme|license|copying)", re.IGNORECASE)
+_MARKDOWN = re.compile(
+    r"(?:.*\.(?:md|markdown|mdx|rst|txt|adoc)|readme|license|copying)", re.IGNORECASE
+)
 _RAW = "application/vnd.github.raw+json"
 # First path segments that are GitHub's own pages.
 _RESERVED = re.compile(
@@ -194,7 +228,9 @@ class GitHubFiles(_GitHub):
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the raw file."""
         owner, repo, *inner = self.place(url) or ["", ""]
-        path = f"contents/{quoted(*inner[1:])}?ref={quote(inner[0], safe='')}" if inner else "readme"
+        path = (
+            f"contents/{quoted(*inner[1:])}?ref={quote(inner[0], safe='')}" if inner else "readme"
+        )
         headers = {**self.headers(), "accept": _RAW}
         return [ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", headers)]
 

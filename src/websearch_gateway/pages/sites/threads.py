@@ -18,7 +18,15 @@ from urllib.parse import parse_qs
 
 from websearch_gateway.base import as_user_text
 from websearch_gateway.pages.formats.rendering import to_markdown
-from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, address, json_of, section, segments
+from websearch_gateway.pages.sites.api import (
+    ApiRequest,
+    Document,
+    Source,
+    address,
+    json_of,
+    section,
+    segments,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.pages.formats.feed import Entry
@@ -60,9 +68,15 @@ class StackExchange(Source):
         site, kind, number = self.place(url) or ("", "", "")
         base, parameters = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
         if kind == "answers":
-            return [ApiRequest(f"{base}/questions?{parameters}"), ApiRequest(f"{base}?{parameters}")]
+            return [
+                ApiRequest(f"{base}/questions?{parameters}"),
+                ApiRequest(f"{base}?{parameters}"),
+            ]
         best = f"order=desc&sort=votes&pagesize={_ANSWERS}"
-        return [ApiRequest(f"{base}?{parameters}"), ApiRequest(f"{base}/answers?{parameters}&{best}")]
+        return [
+            ApiRequest(f"{base}?{parameters}"),
+            ApiRequest(f"{base}/answers?{parameters}&{best}"),
+        ]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
@@ -71,7 +85,9 @@ class StackExchange(Source):
         question = questions["items"][0]
         answers = sorted(replies["items"], key=lambda answer: not answer.get("is_accepted", False))
         tags = ", ".join(question.get("tags", ()))
-        parts = [f"Score {question['score']}, {question['answer_count']} answers. Tags: {tags or 'none'}."]
+        parts = [
+            f"Score {question['score']}, {question['answer_count']} answers. Tags: {tags or 'none'}."
+        ]
         parts.append(as_user_text(to_markdown(question["body"], url)))
         for answer in answers:
             accepted = "Accepted answer" if answer.get("is_accepted") else "Answer"
@@ -124,7 +140,12 @@ class HackerNews(Source):
         points = f"{item['points']} points, " if item.get("points") is not None else ""
         about = f"{points}posted by {_author(item)}."
         comments = islice(_comments(item, 2), _MOST_COMMENTS)
-        parts = [about, item.get("url") or "", as_user_text(to_markdown(item.get("text") or "", url)), *comments]
+        parts = [
+            about,
+            item.get("url") or "",
+            as_user_text(to_markdown(item.get("text") or "", url)),
+            *comments,
+        ]
         title = item.get("title") or f"Comment by {_author(item)}"
         return Document(title, "\n\n".join(filter(None, parts)), item["created_at"][:10])
 
@@ -137,7 +158,9 @@ def _comments(item: Mapping[str, Any], level: int) -> Iterator[str]:
     for child in item["children"]:
         if child.get("text"):
             title = f"Comment by {_author(child)}"
-            yield section(title, as_user_text(to_markdown(child["text"])), level=min(level, _HEADING_LEVELS))
+            yield section(
+                title, as_user_text(to_markdown(child["text"])), level=min(level, _HEADING_LEVELS)
+            )
         yield from _comments(child, level + 1)
 
 
@@ -164,7 +187,9 @@ class Reddit(Source):
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The feed of the thread or of the subreddit."""
-        return [ApiRequest(f"{self.api}/{self.place(url)}/.rss", {"accept": "application/atom+xml"})]
+        return [
+            ApiRequest(f"{self.api}/{self.place(url)}/.rss", {"accept": "application/atom+xml"})
+        ]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
@@ -173,7 +198,9 @@ class Reddit(Source):
 
         found = parse_feed(bodies[0] or b"")
         if not (Reddit.place(url) or "").startswith("comments/"):
-            return Document(found.title, "\n\n".join(_entry(entry.title, entry) for entry in found.entries))
+            return Document(
+                found.title, "\n\n".join(_entry(entry.title, entry) for entry in found.entries)
+            )
         post, *comments = found.entries
         texts = [f"Posted by {post.author}.", as_user_text(to_markdown(post.body, url))]
         texts += [_entry(f"Comment by {comment.author}", comment) for comment in comments]

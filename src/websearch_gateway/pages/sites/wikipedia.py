@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from websearch_gateway.pages.formats.rendering import parse_html, tree_to_markdown
-from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, address, quoted, segments
+from websearch_gateway.pages.sites.api import (
+    ApiRequest,
+    Document,
+    Source,
+    address,
+    quoted,
+    segments,
+)
 
 ANONYMOUS, WITH_CONTACT = (10, 60.0), (200, 60.0)
 """The pace of user agents without and with a contact address."""
@@ -20,10 +27,18 @@ _HOST = re.compile(r"([a-z]{2,12}(?:-[a-z]{2,12}){0,2})(?:\.m)?\.wikipedia\.org"
 # Classes of elements that are not text of the article: navigation, references, notices.
 _ASIDE = (
     *("navbox", "reference", "reflist", "metadata", "ambox", "hatnote", "noprint", "sistersitebox"),
-    *("navigation-not-searchable", "mw-editsection", "mw-references-wrap", "mw-empty-elt", "mw-cite-backlink"),
+    *(
+        "navigation-not-searchable",
+        "mw-editsection",
+        "mw-references-wrap",
+        "mw-empty-elt",
+        "mw-cite-backlink",
+    ),
     *("mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"),
 )
-_DROPPED = " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in _ASIDE)
+_DROPPED = " or ".join(
+    f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in _ASIDE
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,9 @@ class Wikipedia(Source):
         """The article as HTML."""
         language, title = self.place(url) or ("", "")
         base = self.api.format(language=language)
-        return [ApiRequest(f"{base}/w/rest.php/v1/page/{quoted(title)}/html", {"accept": "text/html"})]
+        return [
+            ApiRequest(f"{base}/w/rest.php/v1/page/{quoted(title)}/html", {"accept": "text/html"})
+        ]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:

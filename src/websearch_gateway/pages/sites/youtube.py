@@ -12,12 +12,25 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, address, json_of, segments
+from websearch_gateway.pages.sites.api import (
+    ApiRequest,
+    Document,
+    Source,
+    address,
+    json_of,
+    segments,
+)
 
 if TYPE_CHECKING:
     from requests import Session
 
-_HOSTS = ("youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com", "www.youtube-nocookie.com")
+_HOSTS = (
+    "youtube.com",
+    "www.youtube.com",
+    "m.youtube.com",
+    "music.youtube.com",
+    "www.youtube-nocookie.com",
+)
 _VIDEO = re.compile(r"[\w-]{11}", re.ASCII)
 _BLOCKED_SECONDS = 3_600.0
 _TIMEOUT_SECONDS = 5.0
@@ -83,11 +96,17 @@ def transcript(video: str, title: str, session: Session) -> Document:
     except (IpBlocked, RequestBlocked):
         return Document(title, "", pause_seconds=_BLOCKED_SECONDS)
     except (YouTubeTranscriptApiException, RequestException, ValueError) as error:
-        raise SearchFetchError(f"YouTube provides no transcript ({type(error).__name__}).") from None
+        raise SearchFetchError(
+            f"YouTube provides no transcript ({type(error).__name__})."
+        ) from None
     minutes: dict[int, list[str]] = {}
     for snippet in snippets:
-        minutes.setdefault(int(snippet.start) // _PARAGRAPH_SECONDS, []).append(" ".join(snippet.text.split()))
-    text = "\n\n".join(f"[{minute}:00] {' '.join(texts)}" for minute, texts in sorted(minutes.items()))
+        minutes.setdefault(int(snippet.start) // _PARAGRAPH_SECONDS, []).append(
+            " ".join(snippet.text.split())
+        )
+    text = "\n\n".join(
+        f"[{minute}:00] {' '.join(texts)}" for minute, texts in sorted(minutes.items())
+    )
     return Document(title or f"YouTube video {video}", text)
 
 

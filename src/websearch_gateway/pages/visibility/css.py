@@ -33,7 +33,9 @@ _DECLARATION = re.compile(
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _IMPORTANT = re.compile(r"!\s*+important\s*+$")
 
-_SELECTOR_TOKEN = re.compile(r""""(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\.|[()\[\],]""", re.DOTALL)
+_SELECTOR_TOKEN = re.compile(
+    r""""(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\.|[()\[\],]""", re.DOTALL
+)
 _AT_NAME = re.compile(r"([\w-]++)\s*+")
 _SCOPE = re.compile(r"\(([^()]*+)\)")
 _CONTAINER_NAME = re.compile(r"\s*+(?!not\b|and\b|or\b)[\w-]++\s++(?=not\b|\()")
@@ -57,11 +59,56 @@ _SAME_AS = {
 }
 _PROPERTIES = frozenset(
     {
-        *("display", "visibility", "content-visibility", "opacity", "filter", "zoom", "scale", "transform"),
-        *("position", "left", "right", "top", "bottom", "inset", "margin", "margin-left", "margin-top", "text-indent"),
-        *("height", "width", "overflow", "padding", "padding-top", "padding-bottom", "clip", "clip-path"),
-        *("font", "font-size", "color", "text-fill-color", "background", "background-image", "background-clip"),
-        *("transition", "animation", "will-change", "translate", "rotate", "backface-visibility", "mask-image"),
+        *(
+            "display",
+            "visibility",
+            "content-visibility",
+            "opacity",
+            "filter",
+            "zoom",
+            "scale",
+            "transform",
+        ),
+        *(
+            "position",
+            "left",
+            "right",
+            "top",
+            "bottom",
+            "inset",
+            "margin",
+            "margin-left",
+            "margin-top",
+            "text-indent",
+        ),
+        *(
+            "height",
+            "width",
+            "overflow",
+            "padding",
+            "padding-top",
+            "padding-bottom",
+            "clip",
+            "clip-path",
+        ),
+        *(
+            "font",
+            "font-size",
+            "color",
+            "text-fill-color",
+            "background",
+            "background-image",
+            "background-clip",
+        ),
+        *(
+            "transition",
+            "animation",
+            "will-change",
+            "translate",
+            "rotate",
+            "backface-visibility",
+            "mask-image",
+        ),
         *("contain", "letter-spacing", "line-height"),
     }
 )
@@ -173,7 +220,9 @@ def _nested(prelude: str, inside: str) -> str:
     if len(inside) * len(inners) + len(prelude) * len(outers) > MAX_NESTED_CHARS:
         outers = [UNJUDGED]
     return ",".join(
-        inner.replace("&", outer) if "&" in inner else f"{outer} {inner}" for outer in outers for inner in inners
+        inner.replace("&", outer) if "&" in inner else f"{outer} {inner}"
+        for outer in outers
+        for inner in inners
     )
 
 
@@ -182,7 +231,9 @@ def unescape(text: str) -> str:
 
     def character(escape: re.Match[str]) -> str:
         code = int(escape[1] or "0", 16)
-        return escape[2] or (chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd")
+        return escape[2] or (
+            chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
+        )
 
     return _ESCAPE.sub(character, text) if "\\" in text else text
 
@@ -208,7 +259,9 @@ _DATA = re.compile(r"data:text/css[^,]*?(;base64)?,(.*+)", re.IGNORECASE | re.DO
 def style_sheets(tree: HtmlElement) -> Iterator[str]:
     """The sheets of a page that apply to a screen, in order, without external ones."""
     for sheet in tree.iter("style", "link"):
-        if not on_screen(sheet.get("media") or "") or any(True for _ in sheet.iterancestors("noscript", "template")):
+        if not on_screen(sheet.get("media") or "") or any(
+            True for _ in sheet.iterancestors("noscript", "template")
+        ):
             continue
         if sheet.tag == "link":
             if "stylesheet" in (sheet.get("rel") or "").lower():
@@ -252,7 +305,8 @@ MAX_DEPTH = 64
 _TRUE, _FALSE, _UNKNOWN = "1", "0", "?"
 _NOT = {_TRUE: _FALSE, _FALSE: _TRUE, _UNKNOWN: _UNKNOWN}
 _TYPES = {"screen": _TRUE, "all": _TRUE} | dict.fromkeys(
-    ("print", "speech", "aural", "braille", "embossed", "handheld", "projection", "tty", "tv"), _FALSE
+    ("print", "speech", "aural", "braille", "embossed", "handheld", "projection", "tty", "tv"),
+    _FALSE,
 )
 _INNERMOST = re.compile(r"\(([^()]*+)\)")
 _VERDICTS = re.compile(r"(?:[01?]|and|or|not|\s)++")
@@ -260,7 +314,13 @@ _PLAIN = re.compile(r"(?:-webkit-)?(?:(min|max)-)?([a-z-]++)\s*+:\s*+(.++)")
 _COMPARISON = re.compile(r"([<>]=?|=)")
 _RESOLUTION = re.compile(r"([\d.]++)(dppx|x|dpi|dpcm)")
 _PER_DPPX = {"dppx": 1.0, "x": 1.0, "dpi": 96.0, "dpcm": 96 / 2.54}
-_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+_COMPARISONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+}
 _BOUNDS = {"min": ">=", "max": "<=", None: "="}
 _MEASURES = {
     **SCREEN,
@@ -285,7 +345,12 @@ _SETTINGS = {
     "color-gamut": "srgb",
     "dynamic-range": "standard",
     **dict.fromkeys(
-        ("prefers-reduced-motion", "prefers-contrast", "prefers-reduced-data", "prefers-reduced-transparency"),
+        (
+            "prefers-reduced-motion",
+            "prefers-contrast",
+            "prefers-reduced-data",
+            "prefers-reduced-transparency",
+        ),
         "no-preference",
     ),
     **dict.fromkeys(("forced-colors", "inverted-colors"), "none"),
@@ -348,7 +413,10 @@ def _feature(text: str) -> str:
     values = [measure for measure in measures if measure is not None]
     if len(values) <= len(sides) // 2 or _MEASURES.keys().isdisjoint(sides):
         return _UNKNOWN
-    holds = (_COMPARISONS[how](one, other) for one, how, other in zip(values, sides[1::2], values[1:], strict=False))
+    holds = (
+        _COMPARISONS[how](one, other)
+        for one, how, other in zip(values, sides[1::2], values[1:], strict=False)
+    )
     return _TRUE if all(holds) else _FALSE
 
 

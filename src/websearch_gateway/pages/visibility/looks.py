@@ -127,7 +127,9 @@ def _even(image: str) -> Rgba | None:
     gradient = _GRADIENT.fullmatch(image.strip())
     if gradient is None:
         return None
-    stops = {color(stop) for stop in _STOP.findall(gradient[1]) if stop not in ("to", "at", "deg")} - {None}
+    stops = {
+        color(stop) for stop in _STOP.findall(gradient[1]) if stop not in ("to", "at", "deg")
+    } - {None}
     first = next(iter(stops), None)
     return first if len(stops) == 1 and first and first[3] >= 1 - FAINT else None
 
@@ -197,7 +199,11 @@ def _painted(name: str, numbers: list[str]) -> tuple[float, float, float] | None
         case "hsl" | "hsla":
             return colorsys.hls_to_rgb(first / 360 % 1, _share(numbers[2]), _share(numbers[1]))
         case "hwb":
-            hue, white, black = colorsys.hls_to_rgb(first / 360 % 1, 0.5, 1.0), _share(numbers[1]), _share(numbers[2])
+            hue, white, black = (
+                colorsys.hls_to_rgb(first / 360 % 1, 0.5, 1.0),
+                _share(numbers[1]),
+                _share(numbers[2]),
+            )
             red, green, blue = (channel * max(0.0, 1 - white - black) + white for channel in hue)
             return red, green, blue
         case "lab" | "lch":
@@ -209,7 +215,9 @@ def _painted(name: str, numbers: list[str]) -> tuple[float, float, float] | None
 
 def _grey(luminance: float) -> tuple[float, float, float]:
     """The grey with a given luminance, which is all that contrast needs."""
-    channel = luminance * 12.92 if luminance <= 0.0031308 else 1.055 * luminance ** (1 / 2.4) - 0.055
+    channel = (
+        luminance * 12.92 if luminance <= 0.0031308 else 1.055 * luminance ** (1 / 2.4) - 0.055
+    )
     return channel, channel, channel
 
 
@@ -229,7 +237,10 @@ def _share(value: str) -> float:
 def contrast(text: Rgba, background: Rgba) -> float:
     """The contrast ratio of 1..21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
     opacity = min(1.0, text[3])
-    mixed = (front * opacity + back * (1 - opacity) for front, back in zip(text[:3], background[:3], strict=True))
+    mixed = (
+        front * opacity + back * (1 - opacity)
+        for front, back in zip(text[:3], background[:3], strict=True)
+    )
     lights = sorted((_luminance(*mixed), _luminance(*background[:3])))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
@@ -237,12 +248,18 @@ def contrast(text: Rgba, background: Rgba) -> float:
 @lru_cache(maxsize=1_000)
 def blends_in(text: Rgba, background: Rgba) -> bool:
     """Whether text has hardly any contrast, and no channel that makes it visible all the same, as yellow on white."""
-    differences = (abs(front - back) * min(1.0, text[3]) for front, back in zip(text[:3], background[:3], strict=True))
+    differences = (
+        abs(front - back) * min(1.0, text[3])
+        for front, back in zip(text[:3], background[:3], strict=True)
+    )
     return contrast(text, background) < MIN_CONTRAST and max(differences) < VISIBLE_CHANNEL
 
 
 def _luminance(*channels: float) -> float:
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((min(max(c, 0), 1) + 0.055) / 1.055) ** 2.4 for c in channels)
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((min(max(c, 0), 1) + 0.055) / 1.055) ** 2.4
+        for c in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -250,7 +267,16 @@ SCREEN = {"width": 1280.0, "height": 800.0}
 """The screen size in CSS pixels for media conditions and lengths."""
 MAX_CALCULATED_CHARS = 120
 _PERCENT_OF_SCREEN = SCREEN["width"] / 100
-_PX = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54} | {
+_PX = {
+    "": 1.0,
+    "px": 1.0,
+    "pt": 4 / 3,
+    "pc": 16.0,
+    "in": 96.0,
+    "cm": 96 / 2.54,
+    "mm": 9.6 / 2.54,
+    "q": 2.4 / 2.54,
+} | {
     "rem": EM_PX,
     "ex": EM_PX / 2,
     "ch": EM_PX / 2,
@@ -258,8 +284,12 @@ _PX = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54,
     "ic": EM_PX,
     "lh": 20.0,
     "rlh": 20.0,
-    **dict.fromkeys(("vw", "svw", "lvw", "dvw", "vi", "vmax", "cqw", "cqi", "cqmax"), SCREEN["width"] / 100),
-    **dict.fromkeys(("vh", "svh", "lvh", "dvh", "vb", "vmin", "cqh", "cqb", "cqmin"), SCREEN["height"] / 100),
+    **dict.fromkeys(
+        ("vw", "svw", "lvw", "dvw", "vi", "vmax", "cqw", "cqi", "cqmax"), SCREEN["width"] / 100
+    ),
+    **dict.fromkeys(
+        ("vh", "svh", "lvh", "dvh", "vb", "vmin", "cqh", "cqb", "cqmin"), SCREEN["height"] / 100
+    ),
 }
 _LENGTH = re.compile(rf"({NUMBER})([a-z]{{0,5}}|%)")
 _LENGTH_IN_TEXT = re.compile(r"(?<![\w.])((?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?)(%|[a-z]{0,5})")
@@ -311,7 +341,15 @@ def _calculated(value: str, em: float) -> float | None:
         return None
     try:
         result = float(calculated(ast.parse(text, mode="eval").body))
-    except (SyntaxError, ValueError, TypeError, KeyError, IndexError, ArithmeticError, RecursionError):
+    except (
+        SyntaxError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        ArithmeticError,
+        RecursionError,
+    ):
         return None
     return result if math.isfinite(result) else None
 
@@ -328,13 +366,33 @@ _CALL = re.compile(r"([a-z0-9-]++)\(([^()]*+(?:\([^()]*+\)[^()]*+)*+)\)")
 _CLEAR_STOP = re.compile(r"(?:transparent|rgba?\([^()]*+\))")
 _BETWEEN = re.compile(r"[\s,]+")
 
-_OF_PLACE = frozenset({"position", "margin", "margin-left", "margin-top", "text-indent", "transform", "translate"})
-_OF_CLOSING = frozenset({"display", "visibility", "content-visibility", "opacity", "overflow", "contain"})
+_OF_PLACE = frozenset(
+    {"position", "margin", "margin-left", "margin-top", "text-indent", "transform", "translate"}
+)
+_OF_CLOSING = frozenset(
+    {"display", "visibility", "content-visibility", "opacity", "overflow", "contain"}
+)
 _OF_BURYING = _OF_PLACE | {
-    *("zoom", "scale", "rotate", "filter", "mask-image", "clip", "clip-path", "letter-spacing", "line-height"),
+    *(
+        "zoom",
+        "scale",
+        "rotate",
+        "filter",
+        "mask-image",
+        "clip",
+        "clip-path",
+        "letter-spacing",
+        "line-height",
+    ),
 }
 _MOVEMENT = frozenset({"transform", "translate", "transition", "animation", "will-change"})
-_AXES = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"), ("inset", "width"))
+_AXES = (
+    ("left", "width"),
+    ("right", "width"),
+    ("top", "height"),
+    ("bottom", "height"),
+    ("inset", "width"),
+)
 _MARGINS = (("margin", "width"), ("margin-left", "width"), ("margin-top", "width"))
 _PARALLEL = (90.0, 270.0)
 
@@ -363,7 +421,9 @@ def _is_buried(declared: tuple[tuple[str, str], ...]) -> bool:
 
 def is_entering(style: Style) -> bool:
     """Whether an element is transparent only at the start of an animation, as on pages that fade in on scrolling."""
-    return _opacity(style) <= FAINT and not style.keys().isdisjoint(_MOVEMENT) and not is_buried(style)
+    return (
+        _opacity(style) <= FAINT and not style.keys().isdisjoint(_MOVEMENT) and not is_buried(style)
+    )
 
 
 def _opacity(style: Style) -> float:
@@ -383,7 +443,11 @@ def _vanishes(style: Style) -> bool:
         return True
     mask = style.get("mask-image", "")  # one gradient hides everything
     stops = [color(stop) for stop in _CLEAR_STOP.findall(mask)]
-    return len(stops) >= 2 and mask.count(",") < 12 and all(stop and stop[3] <= FAINT for stop in stops)
+    return (
+        len(stops) >= 2
+        and mask.count(",") < 12
+        and all(stop and stop[3] <= FAINT for stop in stops)
+    )
 
 
 def _shrinks_to_nothing(name: str, arguments: str, has_back: bool) -> bool:
@@ -399,27 +463,44 @@ def _shrinks_to_nothing(name: str, arguments: str, has_back: bool) -> bool:
     if name == "blur":
         return numbers[0] >= MOST_BLUR_PX
     diagonal = {"matrix": (0, 3), "matrix3d": (0, 5)}.get(name, ())
-    return bool(diagonal) and len(numbers) > 5 and all(abs(numbers[place]) <= FAINT for place in diagonal)
+    return (
+        bool(diagonal)
+        and len(numbers) > 5
+        and all(abs(numbers[place]) <= FAINT for place in diagonal)
+    )
 
 
 def _is_far_away(style: Style) -> bool:
     if _OF_PLACE.isdisjoint(style):
         return False
-    axes = [*(_AXES if style.get("position") in ("absolute", "fixed", "relative") else ()), *_MARGINS]
-    placed = ((length, side) for name, side in axes if name in style for length in _parts(style[name])[:4])
+    axes = [
+        *(_AXES if style.get("position") in ("absolute", "fixed", "relative") else ()),
+        *_MARGINS,
+    ]
+    placed = (
+        (length, side) for name, side in axes if name in style for length in _parts(style[name])[:4]
+    )
     if any(_is_outside(length, side) for length, side in placed):
         return True
     indent = style.get("text-indent", "0")
-    if abs(pixels(_parts(indent)[0]) or 0) >= FAR_PX or (_percentage(indent) >= 100 and _cuts_off(style)):
+    if abs(pixels(_parts(indent)[0]) or 0) >= FAR_PX or (
+        _percentage(indent) >= 100 and _cuts_off(style)
+    ):
         return True
-    moves = [part for name, part in _CALL.findall(style.get("transform", "")) if name.startswith("translate")]
+    moves = [
+        part
+        for name, part in _CALL.findall(style.get("transform", ""))
+        if name.startswith("translate")
+    ]
     moves.append(style.get("translate", ""))
     return any(_moves_away(length) for move in moves for length in _parts(move))
 
 
 def _moves_away(length: str) -> bool:
     distance = abs(pixels(length) or 0)
-    by_screen = "v" in length and (length.startswith(("calc(", "-")) or length.endswith(("vw", "vh")))
+    by_screen = "v" in length and (
+        length.startswith(("calc(", "-")) or length.endswith(("vw", "vh"))
+    )
     away = by_screen and distance >= SCREEN["height" if "vh" in length else "width"]
     return away or distance >= FAR_MOVE_PX or _percentage(length) >= 1000
 
@@ -461,7 +542,10 @@ def _is_clipped(style: Style) -> bool:
             top, right, bottom, left = (edge or 0.0 for edge in edges)
             if bottom - top <= TINY_PX or right - left <= TINY_PX:
                 return True
-    return any(_leaves_nothing(name, arguments) for name, arguments in _CALL.findall(style.get("clip-path", "")))
+    return any(
+        _leaves_nothing(name, arguments)
+        for name, arguments in _CALL.findall(style.get("clip-path", ""))
+    )
 
 
 def _leaves_nothing(shape: str, arguments: str) -> bool:
@@ -495,10 +579,14 @@ def _is_crushed(style: Style) -> bool:
 
 def _has_no_room(style: Style) -> bool:
     contained = style.get("contain", "").split()
-    cut = _cuts_off(style) or any(word in ("auto", "scroll") for word in style.get("overflow", "").split())
+    cut = _cuts_off(style) or any(
+        word in ("auto", "scroll") for word in style.get("overflow", "").split()
+    )
     if not cut and not {"strict", "paint", "content"}.intersection(contained):
         return False
-    for padding in (part for name in style if name.startswith("padding") for part in _parts(style[name])):
+    for padding in (
+        part for name in style if name.startswith("padding") for part in _parts(style[name])
+    ):
         length = pixels(padding)
         if (fraction(padding) and _NUMBERS.search(padding)) if length is None else length > FEW_PX:
             return False
@@ -512,7 +600,15 @@ def _has_no_room(style: Style) -> bool:
 _INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
 _FONT, _ROOM = frozenset({"font", "font-size"}), frozenset({"contain", "height"})
 _HELPERS = _MOVEMENT | {
-    *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
+    *(
+        "position",
+        "overflow",
+        "contain",
+        "backface-visibility",
+        "padding",
+        "padding-top",
+        "padding-bottom",
+    ),
 }
 """Properties that hide nothing alone."""
 _MOST_VALUES, _MOST_PAIRS = 50, 1_000
@@ -544,7 +640,9 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
             variables[name].append(value)
     possible = {one: _possible(one[1], variables) for one in declared if one[0][:2] != "--"}
     blending, links = _blending(possible, outer)
-    suspicious = blending | {one for one, values in possible.items() if any(_could_hide(one[0], v) for v in values)}
+    suspicious = blending | {
+        one for one, values in possible.items() if any(_could_hide(one[0], v) for v in values)
+    }
     found = {name for name, _ in suspicious}
     for together in (_INK, _FONT, _ROOM):
         found |= together if not together.isdisjoint(found) else frozenset()
@@ -565,10 +663,14 @@ def _possible(value: str, variables: Mapping[str, list[str]]) -> list[str]:
         return values
     for one in values:
         if used := VARIABLE.fullmatch(one):
-            values += {used[2] or "?", *variables.get(used[1], ())[: _MOST_VALUES + 1]}.difference(values)
+            values += {used[2] or "?", *variables.get(used[1], ())[: _MOST_VALUES + 1]}.difference(
+                values
+            )
         if len(values) > _MOST_VALUES:
             return [_ANYTHING]
-    return [one if "var(" not in one else _ANYTHING for one in values if not VARIABLE.fullmatch(one)]
+    return [
+        one if "var(" not in one else _ANYTHING for one in values if not VARIABLE.fullmatch(one)
+    ]
 
 
 @lru_cache(maxsize=5_000)
@@ -579,31 +681,51 @@ def _could_hide(name: str, value: str) -> bool:
     if value == _ANYTHING:
         return True
     if name in _FONT:
-        sizes = {size: TextStyle(size=size).within({name: value}).size for size in (4.0, EM_PX, 10 * EM_PX)}
+        sizes = {
+            size: TextStyle(size=size).within({name: value}).size
+            for size in (4.0, EM_PX, 10 * EM_PX)
+        }
         shrinks = len({*sizes.values()}) > 1 and any(own < size for size, own in sizes.items())
         return shrinks or sizes[EM_PX] <= UNREADABLE_FONT_PX
     if name == "opacity":
         return _opacity({name: value}) < 1
-    style = {"position": "absolute", "overflow": "hidden", "backface-visibility": "hidden", name: value}
+    style = {
+        "position": "absolute",
+        "overflow": "hidden",
+        "backface-visibility": "hidden",
+        name: value,
+    }
     return is_closed(style) or is_buried(style)
 
 
-def _blending(possible: Mapping[tuple[str, str], list[str]], outer: TextStyle) -> tuple[Set[tuple[str, str]], bool]:
+def _blending(
+    possible: Mapping[tuple[str, str], list[str]], outer: TextStyle
+) -> tuple[Set[tuple[str, str]], bool]:
     """The declarations of colours and backgrounds of which one hides text on another, and whether links are hidden."""
     link = color("#0000ee")
-    inks: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.color: [], link: []})
-    papers: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.background: []})
+    inks: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(
+        list, {outer.color: [], link: []}
+    )
+    papers: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(
+        list, {outer.background: []}
+    )
     found: set[tuple[str, str]] = set()
     for declaration in (one for one in possible if one[0] in _INK):
         name = declaration[0]
-        found.update([declaration] if not {_ANYTHING, "currentcolor"}.isdisjoint(possible[declaration]) else [])
+        found.update(
+            [declaration]
+            if not {_ANYTHING, "currentcolor"}.isdisjoint(possible[declaration])
+            else []
+        )
         for value in possible[declaration]:
             style = TextStyle().within({name: value})
             inks[style.color].append(declaration)
             papers[style.background].append(declaration)
     if len(inks) * len(papers) > _MOST_PAIRS:
         return {one for one in possible if one[0] in _INK}, True
-    hidden = [(ink, paper) for ink in inks for paper in papers if TextStyle(ink, paper).is_invisible]
+    hidden = [
+        (ink, paper) for ink in inks for paper in papers if TextStyle(ink, paper).is_invisible
+    ]
     for ink, paper in hidden:
         found.update(inks[ink])
         if ink and ink[3] > FAINT:

@@ -63,9 +63,20 @@ class Node:
     `inside` whether it or an ancestor matches a selector from one of its compounds outwards, and `first_after` the
     position of its first child that does."""
 
-    __slots__ = ("_children", "above", "attributes", "element", "first_after", "inside", "name", "parent")
+    __slots__ = (
+        "_children",
+        "above",
+        "attributes",
+        "element",
+        "first_after",
+        "inside",
+        "name",
+        "parent",
+    )
 
-    def __init__(self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name) -> None:
+    def __init__(
+        self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name
+    ) -> None:
         self.element = element
         self.attributes = attributes
         self.parent = parent
@@ -137,7 +148,9 @@ class Compound:
     @property
     def key(self) -> str:
         """The rarest key that a match requires, in the order id, class, condition, tag; empty if there is none."""
-        alone = (others[0].key for others in self.among if len(others) == 1)  # as in `:where(.wide)`
+        alone = (
+            others[0].key for others in self.among if len(others) == 1
+        )  # as in `:where(.wide)`
         return min(filter(None, chain(self.keys, alone)), default="")
 
     @property
@@ -189,7 +202,11 @@ def _is_at(node: Node, place: str) -> bool:
     if node.parent is not None:  # the position among all siblings or those of the same tag
         among = node.parent.children[element.tag if how.endswith("of-type") else ""]
         number = len(among) - among[element] if how.startswith("nth-last") else among[element] + 1
-    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
+    return (
+        number == offset
+        if not every
+        else (number - offset) % every == 0 and (number - offset) // every >= 0
+    )
 
 
 @lru_cache(maxsize=200)
@@ -246,9 +263,33 @@ _PLACES = {
 }
 _NOT_AT_LOAD = frozenset(
     {
-        *("hover", "focus", "focus-within", "focus-visible", "active", "target", "visited", "popover-open", "modal"),
-        *("fullscreen", "picture-in-picture", "user-valid", "user-invalid", "autofill", "playing", "host", "current"),
-        *("before", "after", "first-line", "first-letter"),  # parts of an element, with one colon as in CSS 2
+        *(
+            "hover",
+            "focus",
+            "focus-within",
+            "focus-visible",
+            "active",
+            "target",
+            "visited",
+            "popover-open",
+            "modal",
+        ),
+        *(
+            "fullscreen",
+            "picture-in-picture",
+            "user-valid",
+            "user-invalid",
+            "autofill",
+            "playing",
+            "host",
+            "current",
+        ),
+        *(
+            "before",
+            "after",
+            "first-line",
+            "first-letter",
+        ),  # parts of an element, with one colon as in CSS 2
     }
 )
 """What no element of a page is at load, before its user does anything."""
@@ -265,7 +306,19 @@ _NOT_CSS = frozenset(
             "remove",
             "style",
         ),
-        *("visible", "hidden", "eq", "gt", "lt", "even", "odd", "parent", "header", "selected", "animated"),
+        *(
+            "visible",
+            "hidden",
+            "eq",
+            "gt",
+            "lt",
+            "even",
+            "odd",
+            "parent",
+            "header",
+            "selected",
+            "animated",
+        ),
     }
 )
 """What only filters of advertisements and jQuery know: browsers drop a rule with one of these."""
@@ -296,7 +349,11 @@ def parse_selector(text: str) -> Selector | None:
     return Selector(tuple(reversed(inner)), tuple(reversed(inner_joints)), is_loose)
 
 
-_OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = 1, 1 << 30, 1 << 60  # no sheet has as many characters as one has of the former
+_OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = (
+    1,
+    1 << 30,
+    1 << 60,
+)  # no sheet has as many characters as one has of the former
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
@@ -316,7 +373,9 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
         if part["attr"]:
             loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
             wanted = unescape(part["value"] or "").strip("\"'")
-            attributes.append((unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", wanted))
+            attributes.append(
+                (unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", wanted)
+            )
             weight += _OF_A_CLASS
         elif not part["pseudo"]:
             keys.append(unescape(part[0]))
@@ -333,9 +392,18 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                     negated.extend(group.compounds)
                 elif group.compounds or not group.is_loose:
                     among.append(group.compounds)
-                weight += 0 if name == "where" else max((one.weight for one in group.compounds), default=0)
+                weight += (
+                    0
+                    if name == "where"
+                    else max((one.weight for one in group.compounds), default=0)
+                )
                 continue
-            if name == "has" and part["opens"] and not depth and (held := _held(argument)) is not None:
+            if (
+                name == "has"
+                and part["opens"]
+                and not depth
+                and (held := _held(argument)) is not None
+            ):
                 if not held:
                     return None, end
                 holding.append(held)
@@ -425,7 +493,13 @@ MAX_COMPARISONS = 2_000_000
 MAX_CACHED = 20_000
 UNSEEN_CLASSES = frozenset(
     {
-        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
+        *(
+            "sr-only",
+            "visually-hidden",
+            "visuallyhidden",
+            "screen-reader-text",
+            "screen-reader-only",
+        ),
         *("element-invisible", "a11y-hidden", "d-none"),
     }
 )
@@ -441,7 +515,10 @@ _NEVER_AT_LOAD = re.compile(r":(?::|hover|focus|active|visited|before|after)")
 _LINK_INK: Style = {"color": "#0000ee"}
 _OWN_INK: Style = {"color": "unknown", "background": "unknown"}
 _NO_STYLE: Style = {}
-_DEFAULTS = {"a": _LINK_INK, **dict.fromkeys(("button", "input", "select", "textarea", "mark"), _OWN_INK)}
+_DEFAULTS = {
+    "a": _LINK_INK,
+    **dict.fromkeys(("button", "input", "select", "textarea", "mark"), _OWN_INK),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -465,7 +542,9 @@ class Declared:
 
     def __init__(self, style: Style) -> None:
         self.style = style
-        self.needs_variables = any(name[:2] == "--" or "var(" in value for name, value in style.items())
+        self.needs_variables = any(
+            name[:2] == "--" or "var(" in value for name, value in style.items()
+        )
         self.is_closed = is_closed(style)
         self.is_buried = is_buried(style)
 
@@ -487,7 +566,9 @@ class Contents:
             self.with_tag[element.tag].append(element)
             for name in element.keys():  # noqa: SIM118 - an element is no dictionary
                 self.with_attribute[name].append(element)
-        self.classes = {value: ["." + name for name in value.split()] for value in self.values("class")}
+        self.classes = {
+            value: ["." + name for name in value.split()] for value in self.values("class")
+        }
 
     def values(self, attribute: str) -> set[str]:
         """The values of an attribute."""
@@ -497,7 +578,9 @@ class Contents:
     def keys(self) -> frozenset[str]:
         """All tags, classes and ids, in the format of `Compound.keys`."""
         ids = ("#" + value for value in self.values("id"))
-        return frozenset(chain(map(str.lower, self.with_tag), chain.from_iterable(self.classes.values()), ids))
+        return frozenset(
+            chain(map(str.lower, self.with_tag), chain.from_iterable(self.classes.values()), ids)
+        )
 
     @property
     def declared(self) -> set[tuple[str, str]]:
@@ -541,7 +624,9 @@ class Styles:
         self._holders: dict[Held, set[HtmlElement]] = {}
         self._left = MAX_COMPARISONS
         found = list(self._rules(css))
-        self._watched = watched(self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer)
+        self._watched = watched(
+            self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer
+        )
         for number, (texts, declared) in enumerate(found):
             if kept := tuple(one for one in declared if one[0] in self._watched.names):
                 hiding = tuple(one for one in kept if one[:2] in self._watched.suspicious)
@@ -558,7 +643,9 @@ class Styles:
             texts = [text for text in split_selectors(selectors) if self._may_match(text)]
             if texts and (declared := declarations(body)):
                 yield texts, declared
-                for text in (text for text in texts if any(name in text for name in UNSEEN_CLASSES)):
+                for text in (
+                    text for text in texts if any(name in text for name in UNSEEN_CLASSES)
+                ):
                     if selector := parse_selector(text):
                         self.unseen -= selector.compounds[0].keys
                 count += len(texts) + len(declared)
@@ -587,7 +674,11 @@ class Styles:
         number: int,
         hiding: tuple[Declaration, ...],
     ) -> None:
-        if any(key[0] != "[" and key not in self._present for one in selector.compounds for key in one.keys):
+        if any(
+            key[0] != "[" and key not in self._present
+            for one in selector.compounds
+            for key in one.keys
+        ):
             return
         for part in (part for compound in selector.compounds for part in compound.parts()):
             self._mentioned |= part.keys
@@ -629,7 +720,9 @@ class Styles:
         if self._watched.links:
             yield from contents.with_tag["a"]
         named = {value for value, names in contents.classes.items() if not keys.isdisjoint(names)}
-        yield from (element for element in contents.with_attribute["class"] if element.get("class") in named)
+        yield from (
+            element for element in contents.with_attribute["class"] if element.get("class") in named
+        )
         if self._has_ids:
             yield from (one for one in contents.with_attribute["id"] if "#" + one.get("id") in keys)
 
@@ -643,7 +736,9 @@ class Styles:
             links = "href" in attributes
             if not self._conditions.keys().isdisjoint(attributes):
                 known = (name for name in attributes if name in self._conditions)
-                met = frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in known))
+                met = frozenset(
+                    chain.from_iterable(self._met_by(name, element.get(name, "")) for name in known)
+                )
         if parent is None:
             met |= {ROOT}
         own = (tag, classes, identity, links, met)
@@ -661,17 +756,39 @@ class Styles:
         return met
 
     def _name(
-        self, tag: str, classes: str | None, identity: str | None, links: bool, met: frozenset[Condition]
+        self,
+        tag: str,
+        classes: str | None,
+        identity: str | None,
+        links: bool,
+        met: frozenset[Condition],
     ) -> Name:
-        mentioned = {"." + name for name in (classes or "").split()} | {"#" + (identity or "")} | set(map(_key_of, met))
-        keys, lower = frozenset((tag.lower(), *(mentioned & (self._mentioned | _UNSEEN)))), tag.lower()
+        mentioned = (
+            {"." + name for name in (classes or "").split()}
+            | {"#" + (identity or "")}
+            | set(map(_key_of, met))
+        )
+        keys, lower = (
+            frozenset((tag.lower(), *(mentioned & (self._mentioned | _UNSEEN)))),
+            tag.lower(),
+        )
         if (name := self._names.get((keys, links))) is None:
-            candidates = list(dict.fromkeys(rule for key in ("", *keys) for rule in self._index.get(key, ())))
+            candidates = list(
+                dict.fromkeys(rule for key in ("", *keys) for rule in self._index.get(key, ()))
+            )
             self._spend(len(candidates))
-            matching = tuple(one for one in candidates if keys.issuperset(one.selector.compounds[0].keys))
+            matching = tuple(
+                one for one in candidates if keys.issuperset(one.selector.compounds[0].keys)
+            )
             bits = reduce(operator.or_, (self._bits.get(key, 0) for key in keys))
             has_ink = "color" in self._watched.names and (links or lower != "a")
-            name = Name(lower, keys, bits, _DEFAULTS.get(lower, _NO_STYLE) if has_ink else _NO_STYLE, matching)
+            name = Name(
+                lower,
+                keys,
+                bits,
+                _DEFAULTS.get(lower, _NO_STYLE) if has_ink else _NO_STYLE,
+                matching,
+            )
         if len(self._named) < MAX_CACHED:
             self._names[keys, links] = self._named[tag, classes, identity, links, met] = name
         return name
@@ -688,7 +805,9 @@ class Styles:
             return PLAIN
         own = (id(name.defaults), found, inline)
         if (declared := self._declared.get(own)) is None:
-            ordered = [one for rule in sorted(found, key=lambda rule: rule.order) for one in rule.declared]
+            ordered = [
+                one for rule in sorted(found, key=lambda rule: rule.order) for one in rule.declared
+            ]
             ordered += declarations(inline)
             style = {name: value for name, value, important in ordered if not important}
             style |= {name: value for name, value, important in ordered if important}
@@ -726,7 +845,10 @@ class Styles:
 
     def _holds(self, compound: Compound, node: Node) -> bool:
         """Whether the element of `node` has the contents that `compound` asks for."""
-        return all(any(node.element in self._holders_of(held) for held in group) for group in compound.holding)
+        return all(
+            any(node.element in self._holders_of(held) for held in group)
+            for group in compound.holding
+        )
 
     def _holders_of(self, held: Held) -> set[HtmlElement]:
         """The elements that contain what `:has()` asks for. One walk over the page answers this for all of them."""
@@ -750,7 +872,9 @@ class Styles:
             nodes[element] = self.node(element, nodes.get(element.getparent()))
         return nodes
 
-    def _is_inside(self, selector: Selector, parent: Node | None, step: int, *, is_direct: bool) -> bool:
+    def _is_inside(
+        self, selector: Selector, parent: Node | None, step: int, *, is_direct: bool
+    ) -> bool:
         """Whether `parent`, or one of its ancestors, matches from the compound `step` outwards. Cached in these."""
         if is_direct:
             return parent is not None and self._applies(selector, parent, step)
@@ -761,7 +885,9 @@ class Styles:
                 found = known
                 break
             asked.append(parent)
-            if parent.name.keys >= selector.compounds[step].keys and self._applies(selector, parent, step):
+            if parent.name.keys >= selector.compounds[step].keys and self._applies(
+                selector, parent, step
+            ):
                 found = True
                 break
             parent = parent.parent

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 from websearch_gateway.base import UNSEEN_LEFT_OUT, reads_like_orders
 from websearch_gateway.pages.visibility.css import HostileStylesError, style_sheets, unfold_shadows
 from websearch_gateway.pages.visibility.looks import VARIABLE, Style, TextStyle, is_entering
-from websearch_gateway.pages.visibility.selectors import PLAIN, UNSEEN_CLASSES, Declared, Node, Styles
+from websearch_gateway.pages.visibility.selectors import (
+    PLAIN,
+    UNSEEN_CLASSES,
+    Declared,
+    Node,
+    Styles,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -48,7 +54,9 @@ _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
-EXHAUSTED = "The page has too many style rules to check them all: what one of them may hide was left out."
+EXHAUSTED = (
+    "The page has too many style rules to check them all: what one of them may hide was left out."
+)
 HOSTILE = "The page was left out: it has more style rules than can be checked for hidden text."
 
 
@@ -59,9 +67,13 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     `noscript` is also kept if it has more text than all the rest.
     """
     unfold_shadows(tree)
-    knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+    knows_colors = not any(
+        "stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link")
+    )
     try:
-        styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
+        styles = Styles(
+            style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
+        )
     except HostileStylesError:
         for body in tree.iter("body"):
             body.clear(keep_tail=True)
@@ -76,7 +88,9 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
         spared.add(largest)
         survey = _Survey(tree, suspects, styles, spared)
     if spared:
-        notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
+        notes.append(
+            "Most of the page is hidden until its scripts run; its hidden text was read too."
+        )
     without_scripts = sum(map(text_chars, survey.noscripts))
     if without_scripts and without_scripts > survey.visible_chars:
         for element in survey.noscripts:
@@ -112,7 +126,9 @@ class _Survey:
     """What is hidden in a tree. `blind` holds elements whose `text`, `tail` or `alt` is invisible; hidden elements in
     `spared` count as visible. Only suspects are looked at, and on their account the elements around them."""
 
-    def __init__(self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
+    def __init__(
+        self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]
+    ) -> None:
         self.hidden: list[HtmlElement] = []
         self.noscripts: list[HtmlElement] = []
         self.blind: list[tuple[HtmlElement, str]] = []
@@ -120,7 +136,9 @@ class _Survey:
         self._styles = styles
         self._spared = spared
         self._steps: dict[tuple[_State, Declared], _State] = {}
-        self._places: dict[HtmlElement | None, _Place | None] = {tree.getparent(): (None, _State(styles.outer))}
+        self._places: dict[HtmlElement | None, _Place | None] = {
+            tree.getparent(): (None, _State(styles.outer))
+        }
         self._outermost: list[HtmlElement] = []
         for element in suspects:
             self._place(element)
@@ -129,7 +147,9 @@ class _Survey:
     @cached_property
     def _controlled(self) -> Set[str]:
         """The ids of the elements that buttons and tabs of the page control."""
-        values = chain.from_iterable(self._tree.xpath(path, smart_strings=False) for path in _CONTROLS)
+        values = chain.from_iterable(
+            self._tree.xpath(path, smart_strings=False) for path in _CONTROLS
+        )
         return {name.lstrip("#") for value in values for name in value.split()}
 
     @cached_property
@@ -140,7 +160,12 @@ class _Survey:
     @cached_property
     def visible_chars(self) -> int:
         """The number of visible characters in the tree."""
-        unseen = sum((*self.hidden_chars.values(), *map(text_chars, (*self.noscripts, *self._tree.iter("head")))))
+        unseen = sum(
+            (
+                *self.hidden_chars.values(),
+                *map(text_chars, (*self.noscripts, *self._tree.iter("head"))),
+            )
+        )
         blind = (getattr(element, part) for element, part in self.blind if part != "alt")
         return text_chars(self._tree) - unseen - sum(map(_chars, blind))
 
@@ -161,7 +186,11 @@ class _Survey:
         for outermost in self._outermost:
             for element in outermost.iter() if outermost not in seen else ():
                 seen.add(element)
-                if element is not outermost and self._is_blind(element.getparent()) and (element.tail or "").strip():
+                if (
+                    element is not outermost
+                    and self._is_blind(element.getparent())
+                    and (element.tail or "").strip()
+                ):
                     self.blind.append((element, "tail"))
                 if isinstance(element.tag, str) and self._is_blind(element):
                     if (element.text or "").strip():
@@ -193,23 +222,37 @@ class _Survey:
             self._outermost.append(element)
         return node, state
 
-    def _surveyed(self, node: Node, declared: Declared, outer: _State, *, is_special: bool) -> _State | None:
+    def _surveyed(
+        self, node: Node, declared: Declared, outer: _State, *, is_special: bool
+    ) -> _State | None:
         """What the element of a node passes on; None if it is hidden."""
         element, known, variables = node.element, declared, outer.variables
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return None
         legacy = {"background": "bgcolor"} | ({"color": "color"} if element.tag == "font" else {})
-        if hints := {name: element.get(key).lower() for name, key in legacy.items() if key in node.attributes}:
+        if hints := {
+            name: element.get(key).lower() for name, key in legacy.items() if key in node.attributes
+        }:
             declared = Declared({**hints, **declared.style})
         if declared.needs_variables:
             style, variables = resolved(declared.style, variables)
             declared = Declared(style)
         shut = not outer.opened and (declared.is_closed or self._is_shut(node))
-        opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
-        is_folded = (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
-        folded = is_folded and not outer.judged  # browsers open it on a click, or when a user searches for its words
-        unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and _reads_like_orders(element))
+        opened = outer.opened or (
+            shut and opens(node, declared.style, self._controlled, bool(self._spared))
+        )
+        is_folded = (element.tag == "details" and element.get("open") is None) or element.get(
+            "hidden"
+        ) == "until-found"
+        folded = (
+            is_folded and not outer.judged
+        )  # browsers open it on a click, or when a user searches for its words
+        unseen = (
+            (shut and not opened)
+            or self._is_unseen(node, declared)
+            or (folded and _reads_like_orders(element))
+        )
         if unseen and not (element in self._spared or is_a_label(element, declared.style)):
             self.hidden.append(element)
             return None
@@ -240,7 +283,9 @@ class _Survey:
         unseen = self._styles.unseen & node.name.keys - {CLOSED_CLASS}
         return (
             tag in _UNSEEN_TAGS
-            or (tag == "title" and node.parent is not None)  # of an SVG; the page's own title is in its head
+            or (
+                tag == "title" and node.parent is not None
+            )  # of an SVG; the page's own title is in its head
             or (tag == "rp" and not is_short(element, MAX_BRACKET_CHARS))
             or (tag == "svg" and "0" in (element.get("width"), element.get("height")))
             or (bool(unseen) and not declared.style.keys() >= {"clip", "position"})
@@ -282,7 +327,13 @@ MAX_CONTROL_PARTS = 12
 MAX_LABEL_CHARS = 60
 MAX_SHORT_PARTS = 50
 
-_CONTROLS = ("//@aria-controls", "//@popovertarget", "//@data-target", "//@data-bs-target", "//a[@role='tab']/@href")
+_CONTROLS = (
+    "//@aria-controls",
+    "//@popovertarget",
+    "//@data-target",
+    "//@data-bs-target",
+    "//a[@role='tab']/@href",
+)
 _NAMES = re.compile(
     r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
     r"|gallery|lightbox",
@@ -332,7 +383,9 @@ def is_a_label(element: HtmlElement, style: Style) -> bool:
     else:
         before = element.getprevious()
         for_screen_readers = not UNSEEN_CLASSES.isdisjoint(element.get("class", "").split())
-        stands_in = for_screen_readers and before is not None and before.get("aria-hidden") == "true"
+        stands_in = (
+            for_screen_readers and before is not None and before.get("aria-hidden") == "true"
+        )
     return stands_in and is_short(element, MAX_LABEL_CHARS) and not _reads_like_orders(element)
 
 
@@ -341,7 +394,10 @@ def text_chars(element: HtmlElement) -> int:
     from lxml import etree
 
     scripts = sum(_chars(part.text) for part in element.iter(*NEVER_TEXT) if part.text)
-    return _chars(etree.tostring(element, method="text", encoding="unicode", with_tail=False)) - scripts
+    return (
+        _chars(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+        - scripts
+    )
 
 
 def _chars(text: str) -> int:
@@ -380,7 +436,10 @@ def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
     def filled(value: str) -> str:
         for _ in range(MAX_ROUNDS if "var(" in value else 0):
             before = value
-            value = VARIABLE.sub(lambda var: known.get(var[1], var[2] if var[2] is not None else var[0]).strip(), value)
+            value = VARIABLE.sub(
+                lambda var: known.get(var[1], var[2] if var[2] is not None else var[0]).strip(),
+                value,
+            )
             if value == before or len(value) > MAX_VALUE_CHARS:
                 return value[:MAX_VALUE_CHARS]
         return value

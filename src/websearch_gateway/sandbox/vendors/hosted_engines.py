@@ -74,13 +74,22 @@ def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
             is_new and {"temperature", "top_p", "top_k"} & body.keys(),
             "temperature: may only be set to 1 for this model",
         ),
-        (is_new and (body.get("thinking") or {}).get("type") == "enabled", "thinking.type: use adaptive"),
+        (
+            is_new and (body.get("thinking") or {}).get("type") == "enabled",
+            "thinking.type: use adaptive",
+        ),
         (
             is_new and turns[-1].get("role") == "assistant" and not _is_paused(last),
             "This model does not support assistant message prefill.",
         ),
-        (tool and (given["type"] not in _TOOLS or given.get("name") != "web_search"), "tools.0: unknown type or name"),
-        (place.get("type") != "approximate", "tools.0.user_location.type: Input should be 'approximate'"),
+        (
+            tool and (given["type"] not in _TOOLS or given.get("name") != "web_search"),
+            "tools.0: unknown type or name",
+        ),
+        (
+            place.get("type") != "approximate",
+            "tools.0.user_location.type: Input should be 'approximate'",
+        ),
         (
             given.get("allowed_domains") and given.get("blocked_domains"),
             "tools.0: only one of allowed_domains and blocked_domains can be set",
@@ -93,7 +102,9 @@ def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
 
 def _is_paused(content: Any) -> bool:
     """Whether a turn ends with a search whose result is to come: only such a one may be sent back."""
-    return isinstance(content, list) and bool(content) and content[-1].get("type") == "server_tool_use"
+    return (
+        isinstance(content, list) and bool(content) and content[-1].get("type") == "server_tool_use"
+    )
 
 
 def _search(question: str, found: list[Found]) -> list[dict[str, Any]]:
@@ -119,9 +130,20 @@ def _blocks(found: list[Found]) -> list[dict[str, Any]]:
     for page in found:
         if page.claim:
             kind = "web_search_result_location"
-            note = {"type": kind, "url": page.url, "title": page.title, "cited_text": page.claim[:150]}
+            note = {
+                "type": kind,
+                "url": page.url,
+                "title": page.title,
+                "cited_text": page.claim[:150],
+            }
             blocks += [{"type": "text", "text": " "}] if blocks else []
-            blocks += [{"type": "text", "text": page.claim, "citations": [{**note, "encrypted_index": "c2Fu"}]}]
+            blocks += [
+                {
+                    "type": "text",
+                    "text": page.claim,
+                    "citations": [{**note, "encrypted_index": "c2Fu"}],
+                }
+            ]
     return blocks or [{"type": "text", "text": "I could not find an answer."}]
 
 
@@ -137,7 +159,9 @@ async def _messages(request: Request) -> JSONResponse:
     else:
         region = (tool.get("user_location") or {}).get("country")
         within = within_domains(request, tool.get("allowed_domains"), tool.get("blocked_domains"))
-        call, result = _search(question, found := research(request, question, region, within=within))
+        call, result = _search(
+            question, found := research(request, question, region, within=within)
+        )
         if fault == "search_failed":
             error = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
             result, found, searches = {**result, "content": error}, [], 0
@@ -151,8 +175,18 @@ async def _messages(request: Request) -> JSONResponse:
             content = [*begun, result, *_blocks(found)]
     if fault == "refusal":
         content, stop = [], "refusal"
-    usage = {"input_tokens": 9000, "output_tokens": 300, "server_tool_use": {"web_search_requests": searches}}
-    reply = {"id": "msg_sandbox", "type": "message", "role": "assistant", "model": body["model"], "content": content}
+    usage = {
+        "input_tokens": 9000,
+        "output_tokens": 300,
+        "server_tool_use": {"web_search_requests": searches},
+    }
+    reply = {
+        "id": "msg_sandbox",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": content,
+    }
     return JSONResponse(reply | {"stop_reason": stop, "stop_sequence": None, "usage": usage})
 
 
@@ -196,7 +230,9 @@ _STATUSES = {
     504: "DEADLINE_EXCEEDED",
 }
 _SEARCH_OPTIONS = {"searchTypes", "timeRangeFilter"}
-_SUGGESTIONS = "<style>.chip{border:solid 1px}</style><div class='container'><a class='chip'>sandbox</a></div>"
+_SUGGESTIONS = (
+    "<style>.chip{border:solid 1px}</style><div class='container'><a class='chip'>sandbox</a></div>"
+)
 
 
 def _gemini_refusal(status: int, reason: str | None = None) -> VendorRefusal:
@@ -206,7 +242,11 @@ def _gemini_refusal(status: int, reason: str | None = None) -> VendorRefusal:
         kind, reason = reason, None
     elif reason and status == 429:
         quota = {"violations": [{"quotaId": reason}]}
-        name, about = ("RetryInfo", {"retryDelay": reason}) if reason[0].isdecimal() else ("QuotaFailure", quota)
+        name, about = (
+            ("RetryInfo", {"retryDelay": reason})
+            if reason[0].isdecimal()
+            else ("QuotaFailure", quota)
+        )
     details = [{"@type": f"type.googleapis.com/google.rpc.{name}", **about}] if reason else []
     error = {"code": status, "message": "Sandbox refusal.", "status": kind, "details": details}
     return VendorRefusal(status, {"error": error})
@@ -222,7 +262,9 @@ def _grounded(request: Request, found: list[Found]) -> tuple[str, dict[str, Any]
             supports.append({"segment": segment, "groundingChunkIndices": [place]})
             text += " "
     base = f"{origin(request)}/gemini/grounding-api-redirect"
-    chunks = [{"web": {"uri": f"{base}?to={page.url}", "title": page.url.split("/")[2]}} for page in found]
+    chunks = [
+        {"web": {"uri": f"{base}?to={page.url}", "title": page.url.split("/")[2]}} for page in found
+    ]
     metadata = {
         "webSearchQueries": ["sandbox"],
         "groundingChunks": chunks,
@@ -249,8 +291,13 @@ async def _gemini(request: Request) -> JSONResponse:
         return JSONResponse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
     question = str(body["contents"][-1]["parts"][0]["text"])
     searches = searching and fault != "no_search"
-    text, metadata = _grounded(request, research(request, question)) if searches else ("From memory.", {})
-    candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+    text, metadata = (
+        _grounded(request, research(request, question)) if searches else ("From memory.", {})
+    )
+    candidate: dict[str, Any] = {
+        "content": {"role": "model", "parts": [{"text": text}]},
+        "finishReason": "STOP",
+    }
     if metadata:
         candidate["groundingMetadata"] = metadata
     usage = {"promptTokenCount": 300, "candidatesTokenCount": 120, "thoughtsTokenCount": 60}

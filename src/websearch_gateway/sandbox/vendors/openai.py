@@ -73,12 +73,20 @@ def _items(draft: Draft, question: str, identity: str, *, sources: bool) -> list
     items.append({"id": f"ws_{identity}1", **call, "action": action})
     if draft.found:
         opened = {"type": "open_page", "url": draft.found[0]}
-        items += [{"id": f"rs_{identity}2", **thought}, {"id": f"ws_{identity}3", **call, "action": opened}]
+        items += [
+            {"id": f"rs_{identity}2", **thought},
+            {"id": f"ws_{identity}3", **call, "action": opened},
+        ]
     return items
 
 
 def _message(draft: Draft, identity: str, fault: str | None) -> dict[str, Any]:
-    text = {"type": "output_text", "text": draft.text, "annotations": list(draft.annotations), "logprobs": []}
+    text = {
+        "type": "output_text",
+        "text": draft.text,
+        "annotations": list(draft.annotations),
+        "logprobs": [],
+    }
     content = {"type": "refusal", "refusal": _REFUSAL} if fault == "refusal" else text
     return {
         "id": f"msg_{identity}9",
@@ -90,7 +98,10 @@ def _message(draft: Draft, identity: str, fault: str | None) -> dict[str, Any]:
 
 
 def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> dict[str, Any]:
-    asked = _tokens(str(body["input"]) + (body.get("instructions") or "")) + _SEARCH_TOKENS * draft.searched
+    asked = (
+        _tokens(str(body["input"]) + (body.get("instructions") or ""))
+        + _SEARCH_TOKENS * draft.searched
+    )
     return {
         "input_tokens": asked,
         "input_tokens_details": {"cached_tokens": 0},
@@ -100,14 +111,20 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
     }
 
 
-def compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
+def compose(
+    request: Request, body: dict[str, Any], model: Model, fault: str | None
+) -> dict[str, Any]:
     """The response object for a request that was checked, with a citation fault or none."""
     question = _question_of(body)
     is_form = ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
     draft = _researched(request, question, body, fault or ("raw_markers" if is_form else None))
     identity = hashlib.blake2b(repr(sorted(body.items())).encode(), digest_size=20).hexdigest()
     effort = (body.get("reasoning") or {}).get("effort") or "medium"
-    limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], _tokens(draft.text)
+    limit, thought, written = (
+        body.get("max_output_tokens"),
+        REASONING_TOKENS[effort],
+        _tokens(draft.text),
+    )
     if model.efforts == ():
         thought = 0
     cut = fault == "incomplete" or (limit is not None and thought + written > limit)
@@ -164,9 +181,14 @@ async def _chat(request: Request) -> Response:
     effort = body.get("reasoning_effort")
     for refused in ("max_tokens", "temperature"):
         if refused in body:
-            raise bad_request(f"Unsupported parameter: '{refused}' is not supported with this model.", refused)
+            raise bad_request(
+                f"Unsupported parameter: '{refused}' is not supported with this model.", refused
+            )
     if effort is not None and effort not in model.efforts:
-        raise bad_request(f"Unsupported value: 'reasoning_effort' does not support '{effort}'.", "reasoning_effort")
+        raise bad_request(
+            f"Unsupported value: 'reasoning_effort' does not support '{effort}'.",
+            "reasoning_effort",
+        )
     return completion(body, fault_of(request))
 
 
@@ -180,7 +202,9 @@ async def _embeddings(request: Request) -> JSONResponse:
     body = await json_object(request, bad_request(NOT_JSON))
     model = _known_model(body)
     if not model.dimensions:
-        raise bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
+        raise bad_request(
+            "You are not allowed to generate embeddings from this model", code="model_not_supported"
+        )
     return _reply(_embed(body, model))
 
 
@@ -223,13 +247,21 @@ def _researched(request: Request, question: str, body: dict[str, Any], fault: st
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
     within = within_domains(request, filters.get("allowed_domains"), filters.get("blocked_domains"))
-    matches = found(request, question, within=within, region=location.get("country"))[:_MOST_SOURCES]
+    matches = found(request, question, within=within, region=location.get("country"))[
+        :_MOST_SOURCES
+    ]
     if not matches:
         return Draft("I couldn't find a source that answers this.", searched=True)
-    close = [match for match in matches if match.score >= matches[0].score * _CLOSE_TO_BEST][:_MOST_PAGES]
+    close = [match for match in matches if match.score >= matches[0].score * _CLOSE_TO_BEST][
+        :_MOST_PAGES
+    ]
     per_page = 2 if len(close) == 1 else 1
-    claims = [(text, match) for match in close for text in best_sentences(match.page, question, per_page)]
-    draft = _cited(claims, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
+    claims = [
+        (text, match) for match in close for text in best_sentences(match.page, question, per_page)
+    ]
+    draft = _cited(
+        claims, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else ""
+    )
     return _spoil(replace(draft, found=tuple(match.url for match in matches), searched=True), fault)
 
 
@@ -252,7 +284,9 @@ def _cited(claims: list[tuple[str, Match]], mark: Mark, opening: str) -> Draft:
         text += mark(number, url)
         if mark is _link:
             place = {"start_index": start, "end_index": len(text)}
-            annotations.append({"type": "url_citation", **place, "title": match.page.title, "url": url})
+            annotations.append(
+                {"type": "url_citation", **place, "title": match.page.title, "url": url}
+            )
         text += " "
     # A removed mark leaves two spaces, as in real replies.
     return Draft(text if mark is _MARKS["empty_annotations"] else text.rstrip(), tuple(annotations))
@@ -260,7 +294,11 @@ def _cited(claims: list[tuple[str, Match]], mark: Mark, opening: str) -> Draft:
 
 def _spoil(draft: Draft, fault: str | None) -> Draft:
     def moved(offset: int) -> int:
-        return offset + _SPAN_SHIFT if fault == "shifted_spans" else len(draft.text[:offset].encode("utf-16-le")) // 2
+        return (
+            offset + _SPAN_SHIFT
+            if fault == "shifted_spans"
+            else len(draft.text[:offset].encode("utf-16-le")) // 2
+        )
 
     if fault not in {"shifted_spans", "utf16_spans"}:
         return draft
@@ -297,7 +335,9 @@ def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
         if not model.may_shorten:
             raise bad_request("This model does not support specifying dimensions.", "dimensions")
         if not (isinstance(wanted, int) and 1 <= wanted <= dimensions):
-            raise bad_request(f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions")
+            raise bad_request(
+                f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions"
+            )
         dimensions = wanted
     vectors = (vector(text, dimensions) for text in texts)
     # Little-endian float32, which is what every machine we run on has natively.
@@ -314,13 +354,19 @@ def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
 
 def _checked_inputs(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
+    if (
+        not isinstance(texts, list)
+        or not texts
+        or not all(isinstance(text, str) and text for text in texts)
+    ):
         raise bad_request("'$.input' is invalid. Please check the API reference.", "input")
     if len(texts) > _MOST_INPUTS:
         raise bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
     for position, text in enumerate(texts):
         if _tokens(text) > _MOST_TOKENS_EACH:
-            raise bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
+            raise bad_request(
+                f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens."
+            )
     if (total := sum(map(_tokens, texts))) > _MOST_TOKENS:
         message = f"Requested {total} tokens, max {_MOST_TOKENS} tokens per request"
         raise bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
@@ -359,10 +405,18 @@ _QUOTA = "You exceeded your current quota, please check your plan and billing de
 _BY_STATUS: dict[int, tuple[str, str | None, str]] = {
     400: (_INVALID, None, "Invalid request."),
     401: (_INVALID, "invalid_api_key", "Incorrect API key provided."),
-    403: ("request_forbidden", "unsupported_country_region_territory", "Country, region, or territory not supported"),
+    403: (
+        "request_forbidden",
+        "unsupported_country_region_territory",
+        "Country, region, or territory not supported",
+    ),
     404: (_INVALID, "model_not_found", "The model does not exist or you do not have access to it."),
     429: ("tokens", "rate_limit_exceeded", _RATE),
-    500: ("server_error", None, "The server had an error while processing your request. Sorry about that!"),
+    500: (
+        "server_error",
+        None,
+        "The server had an error while processing your request. Sorry about that!",
+    ),
     503: ("service_unavailable_error", "server_is_overloaded", _OVERLOADED),
 }
 _BY_REASON: dict[str, tuple[str, str]] = {
@@ -381,12 +435,21 @@ def refusal(status: int, reason: str | None = None) -> VendorRefusal:
 
 
 def _error(
-    status: int, message: str, *, param: str | None = None, code: str | None = None, kind: str = _INVALID
+    status: int,
+    message: str,
+    *,
+    param: str | None = None,
+    code: str | None = None,
+    kind: str = _INVALID,
 ) -> VendorRefusal:
-    return VendorRefusal(status, {"error": {"message": message, "type": kind, "param": param, "code": code}})
+    return VendorRefusal(
+        status, {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    )
 
 
-def bad_request(message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID) -> VendorRefusal:
+def bad_request(
+    message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID
+) -> VendorRefusal:
     return _error(400, message, param=param, code=code, kind=kind)
 
 
@@ -402,7 +465,9 @@ def _bad_key(key: str) -> VendorRefusal:
 def _known_model(body: dict[str, Any]) -> Model:
     name = body.get("model")
     if not name:
-        raise bad_request("Missing required parameter: 'model'.", "model", "missing_required_parameter")
+        raise bad_request(
+            "Missing required parameter: 'model'.", "model", "missing_required_parameter"
+        )
     if name not in MODELS:
         message = f"The model `{name}` does not exist or you do not have access to it."
         raise _error(404, message, code="model_not_found")
@@ -442,10 +507,13 @@ def _faults(body: dict[str, Any]) -> Iterator[Fault]:
         yield body.get(name) is not None, message, name, None
     name, limit = "max_output_tokens", body.get("max_output_tokens")
     limit = _LEAST_OUTPUT_TOKENS if limit is None else limit
-    yield not isinstance(limit, int), f"Invalid type for '{name}': expected an integer.", name, "invalid_type"
-    message = (
-        f"Invalid '{name}': integer below minimum value. Expected a value >= {_LEAST_OUTPUT_TOKENS}, but got {limit}"
+    yield (
+        not isinstance(limit, int),
+        f"Invalid type for '{name}': expected an integer.",
+        name,
+        "invalid_type",
     )
+    message = f"Invalid '{name}': integer below minimum value. Expected a value >= {_LEAST_OUTPUT_TOKENS}, but got {limit}"
     yield limit < _LEAST_OUTPUT_TOKENS, f"{message} instead.", name, "integer_below_min_value"
     for position, one in enumerate(body.get("include") or []):
         message = f"Invalid value: '{one}'. Supported values are: {_listed(_INCLUDABLE)}."
@@ -471,7 +539,12 @@ def _faults_of_search(model: Model, body: dict[str, Any]) -> Iterator[Fault]:
     minimal = "The following tools cannot be used with reasoning.effort 'minimal': web_search."
     yield searching and effort == "minimal", minimal, "tools", None
     shape = ((body.get("text") or {}).get("format") or {}).get("type")
-    yield searching and shape == "json_object", "Web Search cannot be used with JSON mode.", "tools", None
+    yield (
+        searching and shape == "json_object",
+        "Web Search cannot be used with JSON mode.",
+        "tools",
+        None,
+    )
     kind = choice.get("type") if isinstance(choice, dict) else None
     is_lost = kind is not None and kind not in {tool.get("type") for tool in tools}
     yield is_lost, f"Tool choice '{kind}' not found in 'tools' parameter.", "tool_choice", None
@@ -479,7 +552,15 @@ def _faults_of_search(model: Model, body: dict[str, Any]) -> Iterator[Fault]:
 
 _LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
 
-REASONING_TOKENS = {"none": 0, "minimal": 0, "low": 640, "medium": 1408, "high": 4096, "xhigh": 8192, "max": 16384}
+REASONING_TOKENS = {
+    "none": 0,
+    "minimal": 0,
+    "low": 640,
+    "medium": 1408,
+    "high": 4096,
+    "xhigh": 8192,
+    "max": 16384,
+}
 """Output tokens that an answer's reasoning uses, by effort. Even at `low` it is more than 600."""
 
 

@@ -21,9 +21,18 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.server import LLM_MODEL
 from websearch_gateway.sandbox.small_web import terms
-from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, fault_of, json_object, posted, worded
+from websearch_gateway.sandbox.vendors.vendor import (
+    Vendor,
+    VendorRefusal,
+    fault_of,
+    json_object,
+    posted,
+    worded,
+)
 
-_PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)
+_PASSAGE = re.compile(
+    r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL
+)
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]")
 _ORDER = re.compile(r"\bsay that ([^.\n]*)", re.IGNORECASE)
@@ -35,7 +44,10 @@ _SAME_WORDS = 0.6
 
 
 _llm_refusal = worded(
-    lambda status, message: {"error": {"message": message, "type": "api_error", "param": None, "code": status}}, {}
+    lambda status, message: {
+        "error": {"message": message, "type": "api_error", "param": None, "code": status}
+    },
+    {},
 )
 
 
@@ -54,10 +66,16 @@ def _written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]
         for sentence in _SENTENCE.findall(text)
         if not sentence.lstrip().startswith("#")
     ]
-    best = [(one[2], [int(one[0])]) for one in sorted(said, key=worth, reverse=True)[:_CLAIMS] if worth(one)[0]]
+    best = [
+        (one[2], [int(one[0])])
+        for one in sorted(said, key=worth, reverse=True)[:_CLAIMS]
+        if worth(one)[0]
+    ]
     if fault == "obey":
         orders = [
-            (order, [int(number)]) for number, _, text in _PASSAGE.findall(prompt) for order in _ORDER.findall(text)
+            (order, [int(number)])
+            for number, _, text in _PASSAGE.findall(prompt)
+            for order in _ORDER.findall(text)
         ]
         best = [(f"{order[:1].upper()}{order[1:]}.", numbers) for order, numbers in orders] or best
     return [_spoiled(sentence, numbers, fault) for sentence, numbers in best]
@@ -91,12 +109,20 @@ def _judged(claims: list[dict[str, Any]], fault: str | None) -> list[dict[str, A
     found = []
     for claim in claims:
         said = set(terms(claim["text"]))
-        shares = [len(said & set(terms(sentence))) / max(1, len(said)) for sentence in claim["sentences"]]
+        shares = [
+            len(said & set(terms(sentence))) / max(1, len(said)) for sentence in claim["sentences"]
+        ]
         best = max(range(len(shares)), key=shares.__getitem__)
         sentence = claim["sentences"][best]
         is_same = set(_FIGURE.findall(claim["text"])) <= set(_FIGURE.findall(sentence))
-        verdict = ("supported" if is_same else "contradicted") if shares[best] >= _SAME_WORDS else "unclear"
-        quote = "words that no sentence of the prompt has" if fault == "made_up_quotes" else sentence
+        verdict = (
+            ("supported" if is_same else "contradicted")
+            if shares[best] >= _SAME_WORDS
+            else "unclear"
+        )
+        quote = (
+            "words that no sentence of the prompt has" if fault == "made_up_quotes" else sentence
+        )
         verdict = "supported" if fault == "says_yes" else verdict
         found.append({"claim": claim["claim"], "verdict": verdict, "quote": quote})
     return found[::2] if fault == "judges_some" else found
@@ -115,8 +141,13 @@ def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
         ]
         return json.dumps({"sentences": sentences})
     if fault == "old_marks":
-        return " ".join(f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers, _ in said)
-    marked = (" ".join([text, *(f'[{number}: "{words}"]' for number in numbers)]) for text, numbers, words in said)
+        return " ".join(
+            f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers, _ in said
+        )
+    marked = (
+        " ".join([text, *(f'[{number}: "{words}"]' for number in numbers)])
+        for text, numbers, words in said
+    )
     reply = " ".join(marked) or "NO ANSWER"
     if fault == "thinks_aloud":
         return f"Let me look at the passages.</think>\nBased on the passages, here is the answer:\n{reply}"
@@ -128,11 +159,15 @@ async def _events(model: str, text: str, prompt: str, *, endless: bool) -> Async
         base = {"id": "chatcmpl-sandbox", "object": "chat.completion.chunk", "model": model}
         return f"data: {json.dumps(base | fields)}\n\n"
 
-    yield event(choices=[{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
+    yield event(
+        choices=[{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]
+    )
     for word in re.findall(r"\S+\s*", text):
         yield event(choices=[{"index": 0, "delta": {"content": word}, "finish_reason": None}])
     while endless:
-        yield event(choices=[{"index": 0, "delta": {"content": " and so on,"}, "finish_reason": None}])
+        yield event(
+            choices=[{"index": 0, "delta": {"content": " and so on,"}, "finish_reason": None}]
+        )
         await asyncio.sleep(0.001)
     yield event(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])
     yield event(choices=[], usage=_usage(prompt, text))
@@ -153,13 +188,25 @@ async def _chat(request: Request) -> Response:
 
 def completion(body: dict[str, Any], fault: str | None) -> Response:
     """The reply of the "model" to a request that was checked."""
-    prompt, model = "\n".join(str(message.get("content")) for message in body.get("messages", [])), body["model"]
+    prompt, model = (
+        "\n".join(str(message.get("content")) for message in body.get("messages", [])),
+        body["model"],
+    )
     text = _reply(prompt, fault, in_json="response_format" in body and fault != "endless")
     if body.get("stream"):
         events = _events(model, text, prompt, endless=fault == "endless")
         return StreamingResponse(events, media_type="text/event-stream")
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    reply = {"id": "chatcmpl-sandbox", "object": "chat.completion", "model": model, "choices": [choice]}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+    }
+    reply = {
+        "id": "chatcmpl-sandbox",
+        "object": "chat.completion",
+        "model": model,
+        "choices": [choice],
+    }
     return JSONResponse(reply | {"usage": _usage(prompt, text)})
 
 
@@ -169,12 +216,19 @@ async def _models(request: Request) -> JSONResponse:
 
 
 LLM = Vendor(
-    "llm", [Route("/v1/chat/completions", _chat, methods=["POST"]), Route("/v1/models", _models)], _llm_refusal
+    "llm",
+    [Route("/v1/chat/completions", _chat, methods=["POST"]), Route("/v1/models", _models)],
+    _llm_refusal,
 )
 
 _rerank_refusal = worded(
     lambda _, message: {"message": message},
-    {400: "invalid request", 401: "invalid api token", 429: "too many requests", 500: "internal server error"},
+    {
+        400: "invalid request",
+        401: "invalid api token",
+        429: "too many requests",
+        500: "internal server error",
+    },
 )
 _MOST_TEI = 32
 
@@ -183,16 +237,25 @@ def _tei_refusal(status: int, message: str) -> VendorRefusal:
     return VendorRefusal(status, {"error": message, "error_type": "Validation"})
 
 
-async def _scored(request: Request, field: str, score: str, missing: VendorRefusal) -> list[dict[str, Any]]:
+async def _scored(
+    request: Request, field: str, score: str, missing: VendorRefusal
+) -> list[dict[str, Any]]:
     body = await posted(request, "reranker", _rerank_refusal)
     query, texts = body.get("query"), body.get(field)
-    if not isinstance(query, str) or not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if (
+        not isinstance(query, str)
+        or not isinstance(texts, list)
+        or not all(isinstance(one, str) for one in texts)
+    ):
         raise missing
     if field == "texts" and len(texts) > _MOST_TEI:
         raise _tei_refusal(413, f"batch size {len(texts)} > maximum allowed batch size {_MOST_TEI}")
     asked, *said = ([*re.findall(r"\w+", text.casefold())] for text in (query, *texts))
     scores = [sum(word in asked for word in words) / max(1, len(words)) for words in said]
-    return [{"index": at, score: scores[at]} for at in sorted(range(len(texts)), key=lambda at: -scores[at])]
+    return [
+        {"index": at, score: scores[at]}
+        for at in sorted(range(len(texts)), key=lambda at: -scores[at])
+    ]
 
 
 async def _rerank(request: Request) -> JSONResponse:

@@ -60,27 +60,43 @@ async def _agent(request: Request) -> JSONResponse:
         within = _within(request, (tool.get("filters") or {}).get("search_domain_filter", []))
         region = (tool.get("user_location") or {}).get("country")
         pages = [*enumerate(research(request, question, region, within=within))]
-        results = [{"id": _FIRST_ID - place, **_row(page, page.title, page.claim or "")} for place, page in pages]
+        results = [
+            {"id": _FIRST_ID - place, **_row(page, page.title, page.claim or "")}
+            for place, page in pages
+        ]
         output.append({"type": "search_results", "queries": [question], "results": results})
         claims = [f"{page.claim}[{_FIRST_ID - place}]" for place, page in pages if page.claim]
         text = " ".join(claims) or "I could not find an answer."
     content = [{"type": "output_text", "text": text, "annotations": []}]
-    output.append({"type": "message", "role": "assistant", "status": "completed", "content": content})
+    output.append(
+        {"type": "message", "role": "assistant", "status": "completed", "content": content}
+    )
     usage: dict[str, Any] = {"input_tokens": 2000, "output_tokens": 100, "total_tokens": 2100}
     usage |= {"tool_calls_details": {"web_search": {"invocation": len(output) - 1}}}
-    reply = {"id": "resp_sandbox", "object": "response", "status": "completed", "model": body["model"]}
+    reply = {
+        "id": "resp_sandbox",
+        "object": "response",
+        "status": "completed",
+        "model": body["model"],
+    }
     return JSONResponse(reply | {"output": output, "error": None, "usage": usage})
 
 
 async def _models(request: Request) -> JSONResponse:
     if bearer(request) != key_of("perplexity"):
         raise refusal(401)
-    return JSONResponse({"object": "list", "data": [{"id": name, "object": "model"} for name in _MODELS]})
+    return JSONResponse(
+        {"object": "list", "data": [{"id": name, "object": "model"} for name in _MODELS]}
+    )
 
 
 async def _search(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
-    query, number, domains = body.get("query"), body.get("max_results", 10), body.get("search_domain_filter", [])
+    query, number, domains = (
+        body.get("query"),
+        body.get("max_results", 10),
+        body.get("search_domain_filter", []),
+    )
     period = body.get("search_recency_filter")
     queries: list[Any] = query if isinstance(query, list) else [query]
     if (
@@ -95,7 +111,9 @@ async def _search(request: Request) -> JSONResponse:
         raise refusal(400)
     within = _within(request, domains)
     days = _DAYS.get(period, 1) if period else None
-    matches = found(request, " ".join(queries), days=days, within=within, region=body.get("country"))[:number]
+    matches = found(
+        request, " ".join(queries), days=days, within=within, region=body.get("country")
+    )[:number]
     results = [_row(match, match.page.title, match.snippet) for match in matches]
     return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
 

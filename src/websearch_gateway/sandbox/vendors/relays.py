@@ -16,8 +16,20 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.server import AZURE_DEPLOYMENT, key_of
-from websearch_gateway.sandbox.vendors.openai import NOT_JSON, bad_request, check_request, compose, refusal
-from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, bearer, fault_of, json_object
+from websearch_gateway.sandbox.vendors.openai import (
+    NOT_JSON,
+    bad_request,
+    check_request,
+    compose,
+    refusal,
+)
+from websearch_gateway.sandbox.vendors.vendor import (
+    Vendor,
+    VendorRefusal,
+    bearer,
+    fault_of,
+    json_object,
+)
 
 _LINK = re.compile(r"\(\[[^\]]*\]\(([^)]*)\)\)")
 
@@ -50,7 +62,9 @@ async def _xai(request: Request) -> JSONResponse:
     refused += [name for tool in tools for name in _XAI_TOOL_REFUSES if name in tool]
     if refused:
         raise VendorRefusal(400, {"code": "400", "error": f"Argument not supported: {refused[0]}"})
-    reply = compose(request, body, check_request({**body, "model": "gpt-5.4-nano"}), fault_of(request))
+    reply = compose(
+        request, body, check_request({**body, "model": "gpt-5.4-nano"}), fault_of(request)
+    )
     for item in reply["output"]:
         if item["type"] == "message":
             _cite_by_number(item["content"][0])
@@ -69,7 +83,9 @@ def _cite_by_number(part: dict[str, Any]) -> None:
         text += part["text"][done : match.start()]
         start = len(text)
         text += f"[[{number}]]({match[1]})"
-        annotations.append({**note, "title": str(number), "start_index": start, "end_index": len(text)})
+        annotations.append(
+            {**note, "title": str(number), "start_index": start, "end_index": len(text)}
+        )
         done = match.end()
     part |= {"text": text + part["text"][done:], "annotations": annotations}
 
@@ -77,7 +93,9 @@ def _cite_by_number(part: dict[str, Any]) -> None:
 async def _openrouter(request: Request) -> JSONResponse:
     _authorise(request, "openrouter")
     body = await json_object(request, bad_request(NOT_JSON))
-    reply = compose(request, body, check_request({**body, "model": "gpt-5.4-nano"}), fault_of(request))
+    reply = compose(
+        request, body, check_request({**body, "model": "gpt-5.4-nano"}), fault_of(request)
+    )
     output = [item for item in reply["output"] if item["type"] != "web_search_call"]
     del reply["tool_usage"]
     return JSONResponse({**reply, "model": body["model"], "output": output})
@@ -85,4 +103,6 @@ async def _openrouter(request: Request) -> JSONResponse:
 
 AZURE = Vendor("azure", [Route("/openai/v1/responses", _azure, methods=["POST"])], refusal)
 XAI = Vendor("xai", [Route("/v1/responses", _xai, methods=["POST"])], refusal)
-OPENROUTER = Vendor("openrouter", [Route("/api/v1/responses", _openrouter, methods=["POST"])], refusal)
+OPENROUTER = Vendor(
+    "openrouter", [Route("/api/v1/responses", _openrouter, methods=["POST"])], refusal
+)

@@ -52,7 +52,12 @@ from websearch_gateway.sandbox.vendors.vendor import (
 
 _serper_refusal = worded(
     lambda status, message: {"message": message, "statusCode": status},
-    {400: "Not enough credits", 403: "Unauthorized.", 429: "Too many requests.", 500: "Internal server error"},
+    {
+        400: "Not enough credits",
+        403: "Unauthorized.",
+        429: "Too many requests.",
+        500: "Internal server error",
+    },
 )
 
 
@@ -68,7 +73,9 @@ async def _serper(request: Request) -> JSONResponse:
     kind = request.url.path.rpartition("/")[2]
     days = DAYS.get(str(body.get("tbs", "")).removeprefix("qdr:"))
     text, within = within_sites(request, query)
-    matches = found(request, text, days=days, within=within, region=body.get("gl"), news=kind == "news")
+    matches = found(
+        request, text, days=days, within=within, region=body.get("gl"), news=kind == "news"
+    )
     rows = [
         row_of(match, url="link", snippet="snippet", long="date")
         | ({"source": match.page.site} if kind == "news" else {"position": place})
@@ -80,10 +87,18 @@ async def _serper(request: Request) -> JSONResponse:
 
 
 SERPER = Vendor(
-    "serper", [Route(f"/{kind}", _serper, methods=["POST"]) for kind in ("search", "news")], _serper_refusal
+    "serper",
+    [Route(f"/{kind}", _serper, methods=["POST"]) for kind in ("search", "news")],
+    _serper_refusal,
 )
 
-_TAVILY_RANGES = {"day": "d", "week": "w", "month": "m", "year": "y", **{letter: letter for letter in DAYS}}
+_TAVILY_RANGES = {
+    "day": "d",
+    "week": "w",
+    "month": "m",
+    "year": "y",
+    **{letter: letter for letter in DAYS},
+}
 _tavily_refusal = worded(
     lambda _, message: {"detail": {"error": message}},
     {
@@ -107,10 +122,22 @@ def _check_tavily(body: dict[str, Any]) -> None:
         (not body["query"].strip(), "Query is missing."),
         (len(include) > 300, "Max 300 include_domains are allowed."),
         (len(exclude) > 150, "Max 150 exclude_domains are allowed."),
-        (not isinstance(number, int) or not 0 <= number <= 20, "Max results must be between 0 and 20."),
-        (body.get("search_depth", "basic") not in ("basic", "advanced", "fast", "ultra-fast"), "Invalid search_depth."),
-        (topic not in ("general", "news", "finance"), "Invalid topic. Must be general, news or finance."),
-        (body.get("country") and topic != "general", "Country can only be used with the topic general."),
+        (
+            not isinstance(number, int) or not 0 <= number <= 20,
+            "Max results must be between 0 and 20.",
+        ),
+        (
+            body.get("search_depth", "basic") not in ("basic", "advanced", "fast", "ultra-fast"),
+            "Invalid search_depth.",
+        ),
+        (
+            topic not in ("general", "news", "finance"),
+            "Invalid topic. Must be general, news or finance.",
+        ),
+        (
+            body.get("country") and topic != "general",
+            "Country can only be used with the topic general.",
+        ),
         (
             body.get("time_range", "day") not in _TAVILY_RANGES,
             "Invalid time_range. Must be day, week, month or year.",
@@ -122,9 +149,14 @@ def _check_tavily(body: dict[str, Any]) -> None:
 
 def _tavily_row(match: Match, best: float, body: dict[str, Any]) -> dict[str, Any]:
     raw = match.page.text if body.get("include_raw_content") else None
-    row = row_of(match, snippet="content") | {"score": round(match.score / best, 4), "raw_content": raw}
+    row = row_of(match, snippet="content") | {
+        "score": round(match.score / best, 4),
+        "raw_content": raw,
+    }
     dated = body.get("topic") == "news" and match.published
-    return row | ({"published_date": format_datetime(dated.astimezone(UTC), usegmt=True)} if dated else {})
+    return row | (
+        {"published_date": format_datetime(dated.astimezone(UTC), usegmt=True)} if dated else {}
+    )
 
 
 async def _tavily(request: Request) -> JSONResponse:
@@ -137,15 +169,22 @@ async def _tavily(request: Request) -> JSONResponse:
     days = DAYS[_TAVILY_RANGES[body["time_range"]]] if body.get("time_range") else body.get("days")
     within = within_domains(request, body.get("include_domains"), body.get("exclude_domains"))
     news = body.get("topic") == "news"
-    matches = found(request, body["query"], days=days, within=within, since=since, until=until, news=news)
+    matches = found(
+        request, body["query"], days=days, within=within, since=since, until=until, news=news
+    )
     reply = {
         "query": body["query"],
         "follow_up_questions": None,
         "answer": matches[0].snippet if matches and body.get("include_answer") else None,
         "images": [],
-        "results": [_tavily_row(match, matches[0].score, body) for match in matches[: body.get("max_results", 5)]],
+        "results": [
+            _tavily_row(match, matches[0].score, body)
+            for match in matches[: body.get("max_results", 5)]
+        ],
     }
-    return JSONResponse({**reply, "response_time": 0.1, "request_id": "00000000-0000-4000-8000-000000000000"})
+    return JSONResponse(
+        {**reply, "response_time": 0.1, "request_id": "00000000-0000-4000-8000-000000000000"}
+    )
 
 
 TAVILY = Vendor("tavily", [Route("/search", _tavily, methods=["POST"])], _tavily_refusal)
@@ -165,7 +204,12 @@ _BRAVE_HEADERS = {
     "x-ratelimit-remaining": "49, 0",
     "x-ratelimit-reset": "1, 2558678",
 }
-_BRAVE_CODES = {404: "SUBSCRIPTION_NOT_FOUND", 422: "VALIDATION", 429: "RATE_LIMITED", 500: "INTERNAL"}
+_BRAVE_CODES = {
+    404: "SUBSCRIPTION_NOT_FOUND",
+    422: "VALIDATION",
+    429: "RATE_LIMITED",
+    500: "INTERNAL",
+}
 _BRAVE_DETAILS = {
     "SUBSCRIPTION_NOT_FOUND": "No subscription found.",
     "SUBSCRIPTION_TOKEN_INVALID": "The provided subscription token is invalid.",
@@ -185,7 +229,9 @@ def _brave_refusal(status: int, reason: str | None = None) -> VendorRefusal:
         "detail": _BRAVE_DETAILS.get(code, "Unknown error."),
         "meta": _BRAVE_METER if status == 429 else {},
     }
-    return VendorRefusal(status, {"type": "ErrorResponse", "error": error, "time": 1790000000}, _BRAVE_HEADERS)
+    return VendorRefusal(
+        status, {"type": "ErrorResponse", "error": error, "time": 1790000000}, _BRAVE_HEADERS
+    )
 
 
 def _brave_period(freshness: str) -> dict[str, Any]:
@@ -194,13 +240,18 @@ def _brave_period(freshness: str) -> dict[str, Any]:
     if freshness[0] == "p" and freshness[1:] in DAYS:
         return {"days": DAYS[freshness[1:]]}
     match = _BRAVE_RANGE.fullmatch(freshness)
-    first, last = (day_of(text, _brave_refusal(422)) for text in (match.groups() if match else ("?", "?")))
+    first, last = (
+        day_of(text, _brave_refusal(422)) for text in (match.groups() if match else ("?", "?"))
+    )
     return {"since": first, "until": last and last + timedelta(days=1)}
 
 
 def _brave_row(match: Match, *, extra: bool) -> dict[str, Any]:
     wanted = set(terms(match.query))
-    words = (f"<strong>{word}</strong>" if wanted & set(terms(word)) else word for word in match.snippet.split(" "))
+    words = (
+        f"<strong>{word}</strong>" if wanted & set(terms(word)) else word
+        for word in match.snippet.split(" ")
+    )
     return row_of(match) | present(
         description=" ".join(words),
         language=match.page.language,
@@ -216,7 +267,11 @@ async def _brave(request: Request) -> JSONResponse:
         raise _brave_refusal(422, "SUBSCRIPTION_TOKEN_INVALID")
     asked, kind = request.query_params, request.path_params["kind"]
     most = 50 if kind == "news" else 20
-    query, count, offset = asked.get("q", "").strip(), whole(asked.get("count"), most), whole(asked.get("offset"), 0)
+    query, count, offset = (
+        asked.get("q", "").strip(),
+        whole(asked.get("count"), most),
+        whole(asked.get("offset"), 0),
+    )
     country, language = asked.get("country", "ALL"), asked.get("search_lang")
     if (
         not 1 <= len(query) <= 400
@@ -237,9 +292,15 @@ async def _brave(request: Request) -> JSONResponse:
     rows = [_brave_row(match, extra=extra) for match in matches[page]]
     about = {"original": asked["q"], "more_results_available": len(matches) > page.stop}
     if kind == "news":
-        body = {"type": "news", "query": about, "results": [{**row, "type": "news_result"} for row in rows]}
+        body = {
+            "type": "news",
+            "query": about,
+            "results": [{**row, "type": "news_result"} for row in rows],
+        }
     else:
-        found_pages = {"web": {"type": "search", "results": rows, "family_friendly": True}} if rows else {}
+        found_pages = (
+            {"web": {"type": "search", "results": rows, "family_friendly": True}} if rows else {}
+        )
         body = {"type": "search", "query": about, **found_pages}
     return JSONResponse(body, headers=_BRAVE_HEADERS)
 
@@ -249,7 +310,11 @@ BRAVE = Vendor("brave", [Route("/res/v1/{kind}/search", _brave)], _brave_refusal
 _GOOGLE_PERIOD = re.compile(r"([dwmy])(\d{1,4})")
 _GOOGLE_STATUSES = {
     400: ("INVALID_ARGUMENT", "badRequest", "Request contains an invalid argument."),
-    403: ("PERMISSION_DENIED", "forbidden", "This project does not have the access to Custom Search JSON API."),
+    403: (
+        "PERMISSION_DENIED",
+        "forbidden",
+        "This project does not have the access to Custom Search JSON API.",
+    ),
     429: (
         "RESOURCE_EXHAUSTED",
         "rateLimitExceeded",
@@ -279,10 +344,16 @@ def _google_row(match: Match, host: str | None) -> dict[str, Any]:
 async def _google(request: Request) -> JSONResponse:
     asked = request.query_params
     if not (key := asked.get("key")):
-        raise _google_refusal(403, "Method doesn't allow unregistered callers. Please use API Key to call this API.")
+        raise _google_refusal(
+            403, "Method doesn't allow unregistered callers. Please use API Key to call this API."
+        )
     if key != key_of("google"):
         raise _google_refusal(400, "API key not valid. Please pass a valid API key.")
-    query, number, start = asked.get("q", "").strip(), whole(asked.get("num"), 10), whole(asked.get("start"), 1)
+    query, number, start = (
+        asked.get("q", "").strip(),
+        whole(asked.get("num"), 10),
+        whole(asked.get("start"), 1),
+    )
     period = _GOOGLE_PERIOD.fullmatch(asked.get("dateRestrict", "d1"))
     if (
         not query
@@ -296,10 +367,24 @@ async def _google(request: Request) -> JSONResponse:
     text, within = within_sites(request, query)
     days = DAYS[period[1]] * int(period[2]) if asked.get("dateRestrict") else None
     language = asked.get("lr", "").removeprefix("lang_") or None
-    matches = found(request, text, days=days, within=within, region=asked.get("gl"), language=language)
-    items = [_google_row(match, request.url.hostname) for match in matches[start - 1 : start - 1 + number]]
-    about = {"title": f"Google Custom Search - {query}", "searchTerms": query, "count": number, "cx": GOOGLE_ENGINE}
-    after = {"nextPage": [{**about, "startIndex": start + number}]} if len(matches) >= start + number else {}
+    matches = found(
+        request, text, days=days, within=within, region=asked.get("gl"), language=language
+    )
+    items = [
+        _google_row(match, request.url.hostname)
+        for match in matches[start - 1 : start - 1 + number]
+    ]
+    about = {
+        "title": f"Google Custom Search - {query}",
+        "searchTerms": query,
+        "count": number,
+        "cx": GOOGLE_ENGINE,
+    }
+    after = (
+        {"nextPage": [{**about, "startIndex": start + number}]}
+        if len(matches) >= start + number
+        else {}
+    )
     body = {
         "kind": "customsearch#search",
         "queries": {"request": [{**about, "startIndex": start}], **after},
@@ -312,7 +397,12 @@ GOOGLE = Vendor("google", [Route("/customsearch/v1", _google)], _google_refusal)
 
 _synthetic_refusal = worded(
     lambda _, message: {"error": message},
-    {400: "Invalid request", 401: "Invalid API key", 429: "Rate limit exceeded", 500: "Internal server error"},
+    {
+        400: "Invalid request",
+        401: "Invalid API key",
+        429: "Rate limit exceeded",
+        500: "Internal server error",
+    },
 )
 
 
@@ -320,10 +410,18 @@ async def _synthetic(request: Request) -> JSONResponse:
     query = (await posted(request, "synthetic", _synthetic_refusal)).get("query")
     if not isinstance(query, str) or not query.strip():
         raise _synthetic_refusal(400, "query is required")
-    return JSONResponse({"results": [row_of(one, text="text", iso="published") for one in found(request, query)[:5]]})
+    return JSONResponse(
+        {
+            "results": [
+                row_of(one, text="text", iso="published") for one in found(request, query)[:5]
+            ]
+        }
+    )
 
 
-SYNTHETIC = Vendor("synthetic", [Route("/v2/search", _synthetic, methods=["POST"])], _synthetic_refusal)
+SYNTHETIC = Vendor(
+    "synthetic", [Route("/v2/search", _synthetic, methods=["POST"])], _synthetic_refusal
+)
 
 _EXA_ID = "00000000000000000000000000000000"
 _EXA_ERRORS = {
@@ -356,7 +454,10 @@ async def _exa(request: Request) -> JSONResponse:
         or body.get("type", "auto") not in types
     ):
         raise _exa_refusal(400)
-    since, until = (day_of(body.get(name), _exa_refusal(400)) for name in ("startPublishedDate", "endPublishedDate"))
+    since, until = (
+        day_of(body.get(name), _exa_refusal(400))
+        for name in ("startPublishedDate", "endPublishedDate")
+    )
     matches = found(
         request,
         query,
@@ -369,7 +470,8 @@ async def _exa(request: Request) -> JSONResponse:
     wanted = (body.get("contents") or {}).get("text")
     most = wanted.get("maxCharacters") if isinstance(wanted, dict) else None
     results = [
-        row_of(match, iso="publishedDate") | present(id=match.url, text=match.page.text[:most] if wanted else None)
+        row_of(match, iso="publishedDate")
+        | present(id=match.url, text=match.page.text[:most] if wanted else None)
         for match in matches[:number]
     ]
     cost = 0.007 + 0.001 * max(0, len(results) - 10)
@@ -397,7 +499,10 @@ def _firecrawl_period(tbs: Any) -> dict[str, Any]:
     if not letter or letter in DAYS or letter == "h":
         return {"days": 1 / 24 if letter == "h" else DAYS[letter]} if letter else {}
     try:
-        first, last = (datetime.strptime(text, "%m/%d/%Y").replace(tzinfo=UTC) for text in _US_DATE.findall(letter))
+        first, last = (
+            datetime.strptime(text, "%m/%d/%Y").replace(tzinfo=UTC)
+            for text in _US_DATE.findall(letter)
+        )
     except ValueError:
         raise _firecrawl_refusal(400) from None
     return {"since": first, "until": last + timedelta(days=1)}
@@ -405,7 +510,11 @@ def _firecrawl_period(tbs: Any) -> dict[str, Any]:
 
 async def _firecrawl(request: Request) -> JSONResponse:
     body = await posted(request, "firecrawl", _firecrawl_refusal)
-    query, limit, period = body.get("query"), body.get("limit", 10), _firecrawl_period(body.get("tbs"))
+    query, limit, period = (
+        body.get("query"),
+        body.get("limit", 10),
+        _firecrawl_period(body.get("tbs")),
+    )
     include, exclude = body.get("includeDomains"), body.get("excludeDomains")
     sources = [source.get("type") for source in body.get("sources", [{"type": "web"}])]
     if (
@@ -421,7 +530,11 @@ async def _firecrawl(request: Request) -> JSONResponse:
     within = within_domains(request, include, exclude)
     data = {}
     for source in sources:
-        names = {"snippet": "snippet", "long": "date"} if source == "news" else {"snippet": "description"}
+        names = (
+            {"snippet": "snippet", "long": "date"}
+            if source == "news"
+            else {"snippet": "description"}
+        )
         names |= {"text": "markdown"} if read else {}
         filters = {"region": body.get("country"), "news": source == "news", **period}
         matches = found(request, query, within=within and source != "images", **filters)
@@ -432,10 +545,15 @@ async def _firecrawl(request: Request) -> JSONResponse:
     return JSONResponse({"success": True, "data": data, "creditsUsed": credits_used})
 
 
-FIRECRAWL = Vendor("firecrawl", [Route("/v2/search", _firecrawl, methods=["POST"])], _firecrawl_refusal)
+FIRECRAWL = Vendor(
+    "firecrawl", [Route("/v2/search", _firecrawl, methods=["POST"])], _firecrawl_refusal
+)
 
 _linkup_refusal = worded(
-    lambda status, code: {"statusCode": status, "error": {"code": code, "message": "Sandbox refusal.", "details": []}},
+    lambda status, code: {
+        "statusCode": status,
+        "error": {"code": code, "message": "Sandbox refusal.", "details": []},
+    },
     {400: "VALIDATION_ERROR", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 429: "TOO_MANY_REQUESTS"},
 )
 
@@ -443,9 +561,18 @@ _linkup_refusal = worded(
 async def _linkup(request: Request) -> JSONResponse:
     body = await posted(request, "linkup", _linkup_refusal)
     query, depths = body.get("q"), ("flash", "fast", "standard", "deep")
-    is_valid = body.get("depth") in depths and body.get("outputType") in ("searchResults", "sourcedAnswer")
+    is_valid = body.get("depth") in depths and body.get("outputType") in (
+        "searchResults",
+        "sourcedAnswer",
+    )
     most = body.get("maxResults", 10)
-    if not is_valid or not isinstance(query, str) or not query.strip() or not isinstance(most, int) or most < 1:
+    if (
+        not is_valid
+        or not isinstance(query, str)
+        or not query.strip()
+        or not isinstance(most, int)
+        or most < 1
+    ):
         raise _linkup_refusal(400)
     within = within_domains(request, body.get("includeDomains"), body.get("excludeDomains"))
     since, until = (day_of(body.get(name), _linkup_refusal(400)) for name in ("fromDate", "toDate"))
@@ -454,7 +581,9 @@ async def _linkup(request: Request) -> JSONResponse:
     if body["outputType"] == "sourcedAnswer":
         sources = [row_of(match, title="name", snippet="snippet") for match in matches[:most]]
         return JSONResponse({"answer": matches[0].snippet, "sources": sources})
-    texts = [{"type": "text", **row_of(match, title="name", text="content")} for match in matches[:most]]
+    texts = [
+        {"type": "text", **row_of(match, title="name", text="content")} for match in matches[:most]
+    ]
     return JSONResponse({"results": texts})
 
 
@@ -479,9 +608,18 @@ async def _jina(request: Request) -> JSONResponse:
     if bearer(request) != key_of("jina"):
         raise _jina_refusal(401)
     asked = await parameters(request)
-    query, number, page = asked.get("q", ""), whole(asked.get("num"), 10), whole(asked.get("page"), 1)
+    query, number, page = (
+        asked.get("q", ""),
+        whole(asked.get("num"), 10),
+        whole(asked.get("page"), 1),
+    )
     kind = asked.get("type", "web")
-    if not query.strip() or number not in range(21) or page < 1 or kind not in ("web", "images", "news"):
+    if (
+        not query.strip()
+        or number not in range(21)
+        or page < 1
+        or kind not in ("web", "images", "news")
+    ):
         raise _jina_refusal(400)
     matches = found(request, query, region=asked.get("gl"), news=kind == "news")
     if not matches:
@@ -489,7 +627,9 @@ async def _jina(request: Request) -> JSONResponse:
     texts = {} if request.headers.get("x-respond-with") == "no-content" else {"text": "content"}
     shown = matches[(page - 1) * number : page * number]
     data = [row_of(match, snippet="description", long="date", **texts) for match in shown]
-    return JSONResponse({"code": 200, "status": 20000, "data": data, "meta": {"usage": {"tokens": 10_000}}})
+    return JSONResponse(
+        {"code": 200, "status": 20000, "data": data, "meta": {"usage": {"tokens": 10_000}}}
+    )
 
 
 JINA = Vendor("jina", [Route("/", _jina, methods=["GET", "POST"])], _jina_refusal)
@@ -502,7 +642,11 @@ def _searxng_refusal(status: int, reason: str | None = None) -> VendorRefusal:
 
 async def _searxng(request: Request) -> Response:
     asked = await parameters(request)
-    shape, query, page = asked.get("format", "html"), asked.get("q", "").strip(), whole(asked.get("pageno"), 1)
+    shape, query, page = (
+        asked.get("format", "html"),
+        asked.get("q", "").strip(),
+        whole(asked.get("pageno"), 1),
+    )
     if shape not in ("html", "json"):
         raise _searxng_refusal(403)
     if not query:
@@ -526,10 +670,17 @@ async def _searxng(request: Request) -> Response:
         for match in matches[(page - 1) * 10 : page * 10]
     ]
     if shape == "html":
-        links = "".join(f'<h3><a href="{result["url"]}">{escape(str(result["title"]))}</a></h3>' for result in results)
+        links = "".join(
+            f'<h3><a href="{result["url"]}">{escape(str(result["title"]))}</a></h3>'
+            for result in results
+        )
         return HTMLResponse(f"<!doctype html><title>SearXNG</title>{links}")
-    others = dict.fromkeys(("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"), ())
-    return JSONResponse({"query": query, "number_of_results": len(matches), "results": results, **others})
+    others = dict.fromkeys(
+        ("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"), ()
+    )
+    return JSONResponse(
+        {"query": query, "number_of_results": len(matches), "results": results, **others}
+    )
 
 
 SEARXNG = Vendor("searxng", [Route("/search", _searxng, methods=["GET", "POST"])], _searxng_refusal)
@@ -562,7 +713,10 @@ def _duckduckgo_row(match: Match, position: int) -> str:
 
 def _duckduckgo_page(query: str, matches: list[Match], start: int) -> str:
     after = start + (_LATER_PAGES if start else _FIRST_PAGE)
-    results = "\n".join(_duckduckgo_row(match, place) for place, match in enumerate(matches[start:after], start=start))
+    results = "\n".join(
+        _duckduckgo_row(match, place)
+        for place, match in enumerate(matches[start:after], start=start)
+    )
     body = _AD + results if results else '<div class="no-results">No results found.</div>'
     more = f"""<div class="nav-link"><form action="/html/" method="post"><input type="submit" value="Next">
 <input type="hidden" name="q" value="{escape(query)}"><input type="hidden" name="s" value="{after}">
@@ -581,7 +735,9 @@ async def _duckduckgo(request: Request) -> HTMLResponse:
     if start < 0 or len(query) > _LONGEST_QUERY or later_without_token:
         return HTMLResponse(_BOT_PAGE, 202)
     if not query:
-        return HTMLResponse("<!doctype html><title>DuckDuckGo</title><form action='/html/' method='post'></form>")
+        return HTMLResponse(
+            "<!doctype html><title>DuckDuckGo</title><form action='/html/' method='post'></form>"
+        )
     country = asked.get("kl", "wt-wt").split("-")[0]
     text, within = within_sites(request, query)
     region = None if country == "wt" else country
@@ -602,7 +758,9 @@ _GENERIC_AGENTS = ("python", "curl", "mozilla", "java", "go-http")
 
 def _wikipedia_refusal(status: int, reason: str | None = None) -> VendorRefusal:
     """The error body of the API where the reason is one of its codes, else a page."""
-    return VendorRefusal(status, {"error": {"code": reason, "info": "Sandbox refusal."}} if reason else None)
+    return VendorRefusal(
+        status, {"error": {"code": reason, "info": "Sandbox refusal."}} if reason else None
+    )
 
 
 async def _wikipedia(request: Request) -> JSONResponse:
@@ -610,7 +768,11 @@ async def _wikipedia(request: Request) -> JSONResponse:
     agent = request.headers.get("user-agent", "").lower()
     if not agent or agent.startswith(_GENERIC_AGENTS):
         raise _wikipedia_refusal(403)
-    if (asked.get("action"), asked.get("generator"), asked.get("formatversion")) != ("query", "search", "2"):
+    if (asked.get("action"), asked.get("generator"), asked.get("formatversion")) != (
+        "query",
+        "search",
+        "2",
+    ):
         raise _wikipedia_refusal(200, "badvalue")
     limit, offset = whole(asked.get("gsrlimit"), 10), whole(asked.get("gsroffset"), 0)
     if not 1 <= limit <= _MOST or offset < 0:
@@ -632,7 +794,9 @@ async def _wikipedia(request: Request) -> JSONResponse:
         for place, match in enumerate(shown, start=offset + 1)
     ]
     # Like the real API: ordered by id, not by rank.
-    reply: dict[str, object] = {"batchcomplete": True} | ({"query": {"pages": rows[::-1]}} if rows else {})
+    reply: dict[str, object] = {"batchcomplete": True} | (
+        {"query": {"pages": rows[::-1]}} if rows else {}
+    )
     if len(matches) > offset + limit:
         reply["continue"] = {"gsroffset": offset + limit, "continue": "gsroffset||"}
     return JSONResponse(reply)

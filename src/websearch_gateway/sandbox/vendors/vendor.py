@@ -43,7 +43,9 @@ class VendorRefusal(Exception):
     def response(self) -> Response:
         """The reply that the client gets."""
         if self.body is None:
-            return HTMLResponse(f"<!doctype html><title>{self.status}</title>", self.status, self.headers)
+            return HTMLResponse(
+                f"<!doctype html><title>{self.status}</title>", self.status, self.headers
+            )
         return JSONResponse(self.body, self.status, self.headers)
 
 
@@ -70,7 +72,12 @@ def every_vendor() -> list[Vendor]:
     """Every vendor that the sandbox stands in for."""
     folder = import_module(str(__package__)).__path__
     modules = [import_module(f"{__package__}.{module.name}") for module in iter_modules(folder)]
-    written = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, Vendor)}
+    written = {
+        one.name: one
+        for module in modules
+        for one in vars(module).values()
+        if isinstance(one, Vendor)
+    }
     others = (row for row in PROVIDERS if row.name not in written and not row.engine)
     return [*written.values(), *map(stand_in, others)]
 
@@ -112,8 +119,12 @@ def found(
 def within_sites(request: Request, query: str) -> tuple[str, bool]:
     """A query without its operators `site:`, and whether they allow the host of this sandbox."""
     listed = _SITE.findall(query)
-    wanted, unwanted = ([name for minus, name in listed if bool(minus) is denied] for denied in (False, True))
-    text = " ".join(word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")"))
+    wanted, unwanted = (
+        [name for minus, name in listed if bool(minus) is denied] for denied in (False, True)
+    )
+    text = " ".join(
+        word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")")
+    )
     return text, within_domains(request, wanted, unwanted)
 
 
@@ -121,7 +132,9 @@ def within_domains(request: Request, include: object, exclude: object) -> bool:
     """Whether lists of domains, each with those below it, allow the host that the client has for this sandbox."""
     host = f".{request.url.hostname or ''}"
     wanted, unwanted = (
-        any(host.endswith(f".{name}") for name in names) if isinstance(names, list) and names else None
+        any(host.endswith(f".{name}") for name in names)
+        if isinstance(names, list) and names
+        else None
         for names in (include, exclude)
     )
     return wanted is not False and not unwanted
@@ -200,7 +213,9 @@ def row_of(match: Match, *, url: str = "url", title: str = "title", **names: str
         "iso": lambda: match.published.isoformat(timespec="seconds") if match.published else None,
         "long": lambda: long_date(match),
     }
-    return {url: match.url, title: match.page.title} | present(**{name: parts[part]() for part, name in names.items()})
+    return {url: match.url, title: match.page.title} | present(
+        **{name: parts[part]() for part, name in names.items()}
+    )
 
 
 def present(**fields: Any) -> dict[str, Any]:
@@ -221,7 +236,9 @@ class Found:
     claim: str | None
 
 
-def research(request: Request, question: str, region: str | None = None, *, within: bool = True) -> list[Found]:
+def research(
+    request: Request, question: str, region: str | None = None, *, within: bool = True
+) -> list[Found]:
     """The pages for a question, best first."""
     matches = found(request, question, within=within, region=region)[:_MOST_FOUND]
     pages = []
@@ -260,7 +277,9 @@ def stand_in(row: ProviderRow) -> Vendor:
     refusal = worded(lambda _, message: {"error": {"message": message}}, {401: "Invalid API key"})
 
     async def reply(request: Request) -> Response:
-        asked = unquote_plus(f"{request.url.query} {(await request.body()).decode(errors='replace')}")
+        asked = unquote_plus(
+            f"{request.url.query} {(await request.body()).decode(errors='replace')}"
+        )
         if row.has_key and key_of(row.name) not in f"{asked} {list(request.headers.values())}":
             raise refusal(401)
         path = recording(row.name)

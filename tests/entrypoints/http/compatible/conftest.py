@@ -41,7 +41,9 @@ def serve(settings: Settings) -> Iterator[str]:
 
 
 def settings_of_server(sandbox: Sandbox, **settings: Any) -> Settings:
-    return Settings(**{**sandbox.flags(), "state_url": "memory://", "rate_limit": "none", **settings})
+    return Settings(
+        **{**sandbox.flags(), "state_url": "memory://", "rate_limit": "none", **settings}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,9 @@ def base(_running_sandbox: Sandbox) -> Iterator[str]:
     for address in serve(settings_of_server(_running_sandbox)):
         page = {"urls": [f"{_running_sandbox.url}/pages/knots"]}
         for _ in range(3):
-            if httpx2.post(f"{address}/extract", json=page, timeout=PATIENCE, trust_env=False).json()["results"]:
+            if httpx2.post(
+                f"{address}/extract", json=page, timeout=PATIENCE, trust_env=False
+            ).json()["results"]:
                 break
         yield address
 
@@ -101,4 +105,6 @@ def run_node_at(page: str) -> RunAt:
     """The same against a server of the test's own."""
     if not (ROOT / "tests" / "node" / "node_modules" / "@tavily" / "core").exists():
         pytest.skip("the clients of npm are not installed: make .venv/.npm-node")
-    return lambda address, script: _printed("node", str(ROOT / "tests" / "node" / script), address, page)
+    return lambda address, script: _printed(
+        "node", str(ROOT / "tests" / "node" / script), address, page
+    )

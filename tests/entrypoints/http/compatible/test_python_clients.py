@@ -30,7 +30,9 @@ def test_tavily_python_searches_extracts_and_reads_errors(run_python: Run, page:
     assert len(seen["keyless"]["results"]) == len(seen["async"]["results"]) == 1
 
 
-def test_langchain_searches_by_tavily_and_by_searxng_at_each_base(run_python: Run, page: str) -> None:
+def test_langchain_searches_by_tavily_and_by_searxng_at_each_base(
+    run_python: Run, page: str
+) -> None:
     seen = run_python("langchain_tools.py")
     assert seen["search"]["results"][0]["url"] == page
     assert "2 to 400" in str(seen["bad_query"])

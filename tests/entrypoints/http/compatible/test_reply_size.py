@@ -16,7 +16,10 @@ TOKENS = 2_000
 QUERY = "How do I descale an espresso machine?"
 BY_PATH = {row.paths[-1]: row for row in COMPATIBLE}
 SEARCHES: list[tuple[str, dict[str, Any]]] = [
-    ("/tavily/search", {"query": QUERY, "max_results": 20, "include_raw_content": True, "include_answer": True}),
+    (
+        "/tavily/search",
+        {"query": QUERY, "max_results": 20, "include_raw_content": True, "include_answer": True},
+    ),
     ("/tavily/search", {"query": QUERY, "max_results": 20, "search_depth": "advanced"}),
     ("/openwebui/search", {"query": QUERY, "count": 20}),
     ("/v1/responses", {"input": QUERY}),
@@ -37,7 +40,9 @@ async def test_no_search_is_larger(gateway: Open, path: str, given: dict[str, An
 
 
 @pytest.mark.parametrize("path", ["/tavily/extract", "/openwebui/load"])
-async def test_pages_that_are_read_together_share_the_reply(gateway: Open, sandbox: Sandbox, path: str) -> None:
+async def test_pages_that_are_read_together_share_the_reply(
+    gateway: Open, sandbox: Sandbox, path: str
+) -> None:
     urls = [f"{sandbox.url}/pages/descale-espresso-machine?n={number}" for number in range(8)]
     reply = await reply_of(gateway, path, {"urls": urls})
     pages = reply["results"] if isinstance(reply, dict) else reply

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, SCHEMES, TABLET, WIDE, Open, resize
+from tests.entrypoints.http.browsing import (
+    IN_BROWSER,
+    LEAST_CONTRAST,
+    PHONE,
+    SCHEMES,
+    TABLET,
+    WIDE,
+    Open,
+    resize,
+)
 from tests.entrypoints.http.calls import QUESTION, bearer
 from tests.entrypoints.http.conftest import SECRET, Door, address
 from websearch_gateway.results import (
@@ -47,7 +56,10 @@ HOSTILE: dict[str, WireModel] = {
                 quote=EVIL,
                 quote_url=SCRIPT,
                 support="verbatim",
-                spans=(CitedSpan(start_index=2, end_index=8, quote=EVIL, support="verbatim"), CitedSpan(end_index=1)),
+                spans=(
+                    CitedSpan(start_index=2, end_index=8, quote=EVIL, support="verbatim"),
+                    CitedSpan(end_index=1),
+                ),
             ),
         ),
         sources=(SourceInfo(url="data:text/html,<script>1</script>", title=EVIL),),
@@ -56,14 +68,18 @@ HOSTILE: dict[str, WireModel] = {
         warnings=(EVIL,),
     ),
     "web_search": WebSearchResponse(
-        results=(WebResult(title=EVIL, link=SCRIPT, snippet=EVIL, page_content=EVIL, provider=EVIL),)
+        results=(
+            WebResult(title=EVIL, link=SCRIPT, snippet=EVIL, page_content=EVIL, provider=EVIL),
+        )
     ),
     "read_from_page": PagePassages(
         url=SCRIPT,
         title=EVIL,
         queries=(QueryPassages(results=(PagePassage(text=EVIL, section_path=(EVIL,)),)),),
     ),
-    "search_docs": DocsSearchResponse(results=(DocsHit(content=EVIL, url=SCRIPT, heading_path=(EVIL,)),)),
+    "search_docs": DocsSearchResponse(
+        results=(DocsHit(content=EVIL, url=SCRIPT, heading_path=(EVIL,)),)
+    ),
 }
 UPSTREAM = {"name": EVIL, "calls": 1, "seconds": 0.1, "outcome": "ok", "usd": 0.002}
 AXE = Path(__file__).parents[4] / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
@@ -102,7 +118,10 @@ async def ask(page: Page, tool: str = "search_web", **fields: str) -> str:
 async def test_an_answer_with_its_quotes_upstreams_time_and_cost(browse: Open, door: Door) -> None:
     loaded, complaints = set(), []
     async with door() as http, browse() as page:
-        page.on("request", lambda request: loaded.add((request.method, request.url.removeprefix(address(http)))))
+        page.on(
+            "request",
+            lambda request: loaded.add((request.method, request.url.removeprefix(address(http)))),
+        )
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         await page.goto(f"{address(http)}/play")
@@ -126,9 +145,14 @@ async def test_an_answer_with_its_quotes_upstreams_time_and_cost(browse: Open, d
     assert complaints == []
 
 
-async def test_search_suggestions_appear_beside_the_answer_as_they_came(browse: Open, door: Door) -> None:
+async def test_search_suggestions_appear_beside_the_answer_as_they_came(
+    browse: Open, door: Door
+) -> None:
     """Google's terms for answers of Gemini: unchanged, and a click goes to Google."""
-    async with door(answer_engines="gemini", gemini_api_key=key_of("gemini")) as http, browse() as page:
+    async with (
+        door(answer_engines="gemini", gemini_api_key=key_of("gemini")) as http,
+        browse() as page,
+    ):
         await page.goto(f"{address(http)}/play")
         await ask(page)
         frame = page.frame_locator(".suggestions")
@@ -145,10 +169,15 @@ async def test_hostile_suggestions_reach_nothing(browse: Open, door: Door) -> No
     leaving = '<meta http-equiv=refresh content="0; url=http://127.0.0.1:9/r">'
     loaded, refused, opened = [], [], []
     async with door() as http, browse() as page:
-        page.on("requestfinished", lambda request: loaded.append(request.url.removeprefix(address(http))))
+        page.on(
+            "requestfinished",
+            lambda request: loaded.append(request.url.removeprefix(address(http))),
+        )
         page.on("requestfailed", lambda request: refused.append(request.failure))
         page.context.on("page", lambda tab: opened.append(tab))
-        await page.context.route("https://www.google.com/**", lambda route: route.fulfill(body="Google"))
+        await page.context.route(
+            "https://www.google.com/**", lambda route: route.fulfill(body="Google")
+        )
         await answered(page, {"search_web": SearchResponse(text="So.", search_suggestions=hostile)})
         await page.goto(f"{address(http)}/play")
         await ask(page)
@@ -167,7 +196,9 @@ async def test_hostile_suggestions_reach_nothing(browse: Open, door: Door) -> No
         assert await frame.locator("#shown").inner_text() == "shown"
         await page.unroute("**/play/ask")
         await answered(page, {"search_web": SearchResponse(text="So.", search_suggestions=leaving)})
-        async with page.expect_event("framenavigated", lambda moved: moved.url.startswith("chrome-error:")):
+        async with page.expect_event(
+            "framenavigated", lambda moved: moved.url.startswith("chrome-error:")
+        ):
             await ask(page)
         assert await page.evaluate("window.owned") is None
         assert page.url == f"{address(http)}/play"
@@ -176,7 +207,9 @@ async def test_hostile_suggestions_reach_nothing(browse: Open, door: Door) -> No
     assert len(opened) == 1
 
 
-async def test_results_of_the_web_and_passages_of_a_page(browse: Open, door: Door, sandbox: Sandbox) -> None:
+async def test_results_of_the_web_and_passages_of_a_page(
+    browse: Open, door: Door, sandbox: Sandbox
+) -> None:
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         found = await ask(page, "web_search")
@@ -189,11 +222,15 @@ async def test_results_of_the_web_and_passages_of_a_page(browse: Open, door: Doo
         checked = await ask(page, "check_claims", urls=f"{sandbox.url}/pages/eiffel-tower")
         assert "330 metres" in checked
         wrong = "The Eiffel Tower is 350 metres tall."
-        checked = await ask(page, "check_claims", claim=wrong, urls=f"{sandbox.url}/pages/eiffel-tower")
+        checked = await ask(
+            page, "check_claims", claim=wrong, urls=f"{sandbox.url}/pages/eiffel-tower"
+        )
         assert "the sentence has 350 metres, the page 330 metres" in checked
 
 
-async def test_it_says_why_there_is_nothing_and_what_failed(browse: Open, door: Door, sandbox: Sandbox) -> None:
+async def test_it_says_why_there_is_nothing_and_what_failed(
+    browse: Open, door: Door, sandbox: Sandbox
+) -> None:
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         text = await ask(page, "web_search", query="zzqx plugh xyzzy")
@@ -254,12 +291,24 @@ async def test_the_keyboard_reaches_everything(browse: Open, door: Door) -> None
             await page.keyboard.press("Tab")
             order.append(await page.evaluate(active))
         names = ["query", "includeDomains", "region", "freshnessHours", "verifyCitations"]
-        assert order == ["Status", "HTTP API", "tab-search_web", *(f"search_web-{name}" for name in names), "Ask"]
+        assert order == [
+            "Status",
+            "HTTP API",
+            "tab-search_web",
+            *(f"search_web-{name}" for name in names),
+            "Ask",
+        ]
         await page.focus("#tab-search_web")
-        for key, tool in (("ArrowRight", "web_search"), ("End", "search_docs"), ("ArrowRight", "search_web")):
+        for key, tool in (
+            ("ArrowRight", "web_search"),
+            ("End", "search_docs"),
+            ("ArrowRight", "search_web"),
+        ):
             await page.keyboard.press(key)
             assert await page.evaluate(active) == f"tab-{tool}"
-            assert await page.locator("[role=tabpanel]:visible").get_attribute("id") == f"panel-{tool}"
+            assert (
+                await page.locator("[role=tabpanel]:visible").get_attribute("id") == f"panel-{tool}"
+            )
             assert await page.locator("[aria-selected=true]").get_attribute("id") == f"tab-{tool}"
 
 
@@ -267,13 +316,17 @@ async def answered(page: Page, results: dict[str, WireModel]) -> None:
     """Let these results answer in place of the server."""
 
     async def answer(route: Route) -> None:
-        result = results[json.loads(route.request.post_data or "")["tool"]].model_dump(mode="json", by_alias=True)
+        result = results[json.loads(route.request.post_data or "")["tool"]].model_dump(
+            mode="json", by_alias=True
+        )
         told: list[dict[str, Any]] = [
             {"stage": EVIL, "seconds": 0},
             {"upstream": UPSTREAM, "seconds": 0},
             {"result": result, "why": EVIL, "upstreams": [UPSTREAM], "seconds": 0.1},
         ]
-        await route.fulfill(body="\n".join(map(json.dumps, told)) + "\n", content_type="application/x-ndjson")
+        await route.fulfill(
+            body="\n".join(map(json.dumps, told)) + "\n", content_type="application/x-ndjson"
+        )
 
     await page.route("**/play/ask", answer)
 
@@ -285,21 +338,27 @@ async def test_texts_from_the_web_stay_texts(browse: Open, door: Door) -> None:
         for tool in HOSTILE:
             assert EVIL in await ask(page, tool)
         assert await page.locator("img, main script, iframe").count() == 0
-        links = await page.eval_on_selector_all("main a", "all => all.map(one => one.getAttribute('href'))")
-        assert [link for link in links if not link.startswith(("#panel-", "https://"))] == []
-        handlers = (
-            "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()).filter(n => /^on/.test(n))"
+        links = await page.eval_on_selector_all(
+            "main a", "all => all.map(one => one.getAttribute('href'))"
         )
+        assert [link for link in links if not link.startswith(("#panel-", "https://"))] == []
+        handlers = "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()).filter(n => /^on/.test(n))"
         assert await page.evaluate(handlers) == []
-        for one in await page.locator("a[href^='#panel']:visible, summary:visible, .result span:visible").all():
+        for one in await page.locator(
+            "a[href^='#panel']:visible, summary:visible, .result span:visible"
+        ).all():
             await one.dispatch_event("click")
         assert await page.evaluate("window.owned") is None
         await page.click("#tab-search_web")
-        cited = await page.eval_on_selector_all(".cited", "all => all.map(one => one.firstChild.textContent)")
+        cited = await page.eval_on_selector_all(
+            ".cited", "all => all.map(one => one.firstChild.textContent)"
+        )
         assert cited == ["\N{GRINNING FACE}", HOSTILE["search_web"].model_dump()["text"][2:8]]
 
 
-async def test_the_policy_stops_what_a_fault_of_the_script_would_let_in(browse: Open, door: Door) -> None:
+async def test_the_policy_stops_what_a_fault_of_the_script_would_let_in(
+    browse: Open, door: Door
+) -> None:
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         with pytest.raises(Exception, match="TrustedHTML"):
@@ -311,7 +370,9 @@ async def test_the_policy_stops_what_a_fault_of_the_script_would_let_in(browse: 
         assert await page.evaluate("window.owned") is None
 
 
-async def test_every_text_can_be_read_and_every_control_has_a_name(browse: Open, door: Door) -> None:
+async def test_every_text_can_be_read_and_every_control_has_a_name(
+    browse: Open, door: Door
+) -> None:
     """WCAG 2.2: 1.4.3 (contrast of 4.5), 1.4.10 (no scrolling to the side), 4.1.2 (names)."""
     async with door(auth_mode="secret", auth_secret=SECRET) as http, browse() as page:
         await answered(page, HOSTILE)
@@ -331,7 +392,12 @@ async def test_every_text_can_be_read_and_every_control_has_a_name(browse: Open,
 async def test_region_freshness_and_domains_reach_the_tool(browse: Open, door: Door) -> None:
     asked: list[dict[str, Any]] = []
     async with door() as http, browse() as page:
-        page.on("request", lambda request: asked.append(json.loads(request.post_data)) if request.post_data else None)
+        page.on(
+            "request",
+            lambda request: (
+                asked.append(json.loads(request.post_data)) if request.post_data else None
+            ),
+        )
         await page.goto(f"{address(http)}/play")
         await page.click("#tab-web_search")
         await page.select_option("#web_search-freshness", "week")
@@ -340,28 +406,47 @@ async def test_region_freshness_and_domains_reach_the_tool(browse: Open, door: D
         await ask(page, "check_claims")
     domains = {"includeDomains": "example.org"}
     assert asked == [
-        {"tool": "web_search", "arguments": {"query": "eiffel tower", "region": "DE", "freshness": "week", **domains}},
+        {
+            "tool": "web_search",
+            "arguments": {"query": "eiffel tower", "region": "DE", "freshness": "week", **domains},
+        },
         {
             "tool": "search_web",
-            "arguments": {"query": QUESTION, "region": "DE", "freshnessHours": "24", "verifyCitations": True},
+            "arguments": {
+                "query": QUESTION,
+                "region": "DE",
+                "freshnessHours": "24",
+                "verifyCitations": True,
+            },
         },
-        {"tool": "check_claims", "arguments": {"claims": [{"claim": "The Eiffel Tower is 330 metres tall."}]}},
+        {
+            "tool": "check_claims",
+            "arguments": {"claims": [{"claim": "The Eiffel Tower is 330 metres tall."}]},
+        },
     ]
 
 
-async def test_the_answer_stands_above_the_trace_and_a_citation_has_one_link(browse: Open, door: Door) -> None:
+async def test_the_answer_stands_above_the_trace_and_a_citation_has_one_link(
+    browse: Open, door: Door
+) -> None:
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         before = await page.locator("#panel-search_web [type=submit]").bounding_box()
         await ask(page)
-        answer, stages = [await page.locator(name).first.bounding_box() for name in (".answer", ".stages")]
+        answer, stages = [
+            await page.locator(name).first.bounding_box() for name in (".answer", ".stages")
+        ]
         assert answer is not None
         assert stages is not None
         assert answer["y"] < stages["y"]
         assert await page.locator("#panel-search_web [type=submit]").bounding_box() == before
         assert await page.locator(".answer sup a").count() >= 1
-        assert await page.locator(".answer a").count() == await page.locator(".answer sup a").count()
-        assert await page.locator(".sources > li").count() == await page.locator(".sources a").count()
+        assert (
+            await page.locator(".answer a").count() == await page.locator(".answer sup a").count()
+        )
+        assert (
+            await page.locator(".sources > li").count() == await page.locator(".sources a").count()
+        )
         await resize(page, (375, 800))
         heights = "[...document.querySelectorAll('.result td')].map(cell => cell.getClientRects()[0].height)"
         cells = await page.evaluate(heights)
@@ -380,7 +465,11 @@ async def test_axe_finds_nothing_serious(browse: Open, door: Door) -> None:
                 for size, scheme in itertools.product((WIDE, (375, 800)), SCHEMES):
                     await resize(page, size)
                     await page.emulate_media(color_scheme=scheme)
-                    await page.evaluate(AXE.read_text())  # not as a script of the page, which its policy refuses
+                    await page.evaluate(
+                        AXE.read_text()
+                    )  # not as a script of the page, which its policy refuses
                     found = (await page.evaluate("axe.run()"))["violations"]
-                    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+                    serious = [
+                        one["id"] for one in found if one["impact"] in ("serious", "critical")
+                    ]
                     assert serious == [], (path, tool, size, scheme)

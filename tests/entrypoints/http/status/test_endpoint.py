@@ -6,7 +6,9 @@ from tests.entrypoints.http.calls import bearer
 from tests.entrypoints.http.conftest import SECRET, Door
 
 
-async def test_without_authentication_it_is_served_with_a_policy_that_allows_no_script(door: Door) -> None:
+async def test_without_authentication_it_is_served_with_a_policy_that_allows_no_script(
+    door: Door,
+) -> None:
     async with door() as http:
         reply = await http.get("/")
     assert reply.status_code == 200
@@ -20,7 +22,9 @@ async def test_without_authentication_it_is_served_with_a_policy_that_allows_no_
 
 async def test_with_authentication_it_needs_the_scope_ops(door: Door) -> None:
     async with door(auth_mode="secret", auth_secret=SECRET) as http:
-        replies = [await http.get("/", headers=headers) for headers in ({}, bearer(), bearer(scope="ops"))]
+        replies = [
+            await http.get("/", headers=headers) for headers in ({}, bearer(), bearer(scope="ops"))
+        ]
     assert [reply.status_code for reply in replies] == [401, 403, 200]
 
 

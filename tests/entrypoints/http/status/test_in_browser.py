@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, SCHEMES, TABLET, WIDE, Open, resize
+from tests.entrypoints.http.browsing import (
+    IN_BROWSER,
+    LEAST_CONTRAST,
+    PHONE,
+    SCHEMES,
+    TABLET,
+    WIDE,
+    Open,
+    resize,
+)
 from tests.entrypoints.http.calls import bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
@@ -31,14 +40,21 @@ async def test_the_served_page_shows_the_calls_and_loads_nothing_else(
         assert await page.inner_text("h1") == "openai is failing"
         assert "circuit open" in await page.inner_text("tr:has(th:text-is('openai'))")
         assert "Zebulon" not in await page.content()
-        assert await page.evaluate("getComputedStyle(document.querySelector('.cards')).display") == "grid"
+        assert (
+            await page.evaluate("getComputedStyle(document.querySelector('.cards')).display")
+            == "grid"
+        )
         assert await page.evaluate("[...document.scripts].length") == 0
     assert {url for url in loaded if not url.startswith("data:")} == {f"{address(http)}/"}
     assert complaints == []
 
 
-@pytest.mark.parametrize("snapshot", [FRESH, HEALTHY, BROKEN, SPENT], ids=["fresh", "healthy", "broken", "spent"])
-async def test_every_text_can_be_read_and_nothing_sticks_out(browse: Open, snapshot: Snapshot) -> None:
+@pytest.mark.parametrize(
+    "snapshot", [FRESH, HEALTHY, BROKEN, SPENT], ids=["fresh", "healthy", "broken", "spent"]
+)
+async def test_every_text_can_be_read_and_nothing_sticks_out(
+    browse: Open, snapshot: Snapshot
+) -> None:
     """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5; 1.4.10: no scrolling to the side."""
     async with browse() as page:
         await page.set_content(rendered(snapshot, NOW))
@@ -57,7 +73,9 @@ async def test_a_wide_screen_shows_all_of_it_at_once(browse: Open) -> None:
         assert await page.evaluate("document.documentElement.scrollHeight") <= WIDE[1]
 
 
-async def test_a_person_signs_in_and_out_and_asks_by_hand_without_pasting_again(browse: Open, door: Door) -> None:
+async def test_a_person_signs_in_and_out_and_asks_by_hand_without_pasting_again(
+    browse: Open, door: Door
+) -> None:
     secret = bearer(scope="ops search")["Authorization"].removeprefix("Bearer ")
     async with door(auth_mode="secret", auth_secret=SECRET) as http, browse() as page:
         await page.goto(f"{address(http)}/")

@@ -11,7 +11,15 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -19,7 +27,12 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kind_of, meaning
-from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
+from websearch_gateway.entrypoints.http.compatible.search_apis import (
+    Compatible,
+    Given,
+    Lenient,
+    always,
+)
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply.fitting import fit_answer
 from websearch_gateway.entrypoints.reply.texts import places_of
@@ -57,7 +70,9 @@ async def respond(gateway: Gateway, given: Given, caller: Caller) -> Any:
     reply = _Response(wanted, asked.query)
     if not wanted.stream:
         return reply.completed(await answered(gateway, asked, caller))
-    return await event_stream(answered(gateway, asked, caller), reply.opening(), reply.closing, reply.failing)
+    return await event_stream(
+        answered(gateway, asked, caller), reply.opening(), reply.closing, reply.failing
+    )
 
 
 Event = dict[str, Any]
@@ -93,7 +108,9 @@ class _Response:
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": given + made,
         }
-        return self._in_state("completed", output=[self._search(answer), self._message(answer)], usage=usage)
+        return self._in_state(
+            "completed", output=[self._search(answer), self._message(answer)], usage=usage
+        )
 
     def opening(self) -> Iterator[Event]:
         """The events before there is an answer."""
@@ -112,11 +129,15 @@ class _Response:
         yield self._event("output_item.added", output_index=1, item=begun)
         part = message["content"][0]
         place = {"item_id": self._message_id, "output_index": 1, "content_index": 0}
-        yield self._event("content_part.added", **place, part={**part, "text": "", "annotations": []})
+        yield self._event(
+            "content_part.added", **place, part={**part, "text": "", "annotations": []}
+        )
         for piece in _pieces(part["text"]):
             yield self._event("output_text.delta", **place, delta=piece, logprobs=[])
         for index, note in enumerate(part["annotations"]):
-            yield self._event("output_text.annotation.added", **place, annotation_index=index, annotation=note)
+            yield self._event(
+                "output_text.annotation.added", **place, annotation_index=index, annotation=note
+            )
         yield self._event("output_text.done", **place, text=part["text"], logprobs=[])
         yield self._event("content_part.done", **place, part=part)
         yield self._event("output_item.done", output_index=1, item=message)
@@ -127,26 +148,57 @@ class _Response:
         body = openai_error(error, 500)["error"]
         told = {name: body[name] for name in ("code", "message")}
         yield self._event("failed", response=self._in_state("failed", error=told))
-        yield {"type": "error", "sequence_number": next(self._numbers), **told, "param": None, "error": body}
+        yield {
+            "type": "error",
+            "sequence_number": next(self._numbers),
+            **told,
+            "param": None,
+            "error": body,
+        }
 
     def _search(self, answer: SearchResponse | None = None) -> Event:
         """The search: in progress or, with its answer, completed."""
         action: dict[str, Any] = {"type": "search", "query": self._query, "queries": [self._query]}
         if answer is not None:
-            urls = dict.fromkeys([*(one.url for one in answer.citations), *(one.url for one in answer.sources)])
+            urls = dict.fromkeys(
+                [*(one.url for one in answer.citations), *(one.url for one in answer.sources)]
+            )
             action["sources"] = [{"type": "url", "url": url} for url in urls]
         status = "in_progress" if answer is None else "completed"
-        return {"type": "web_search_call", "id": self._search_id, "status": status, "action": action}
+        return {
+            "type": "web_search_call",
+            "id": self._search_id,
+            "status": status,
+            "action": action,
+        }
 
     def _message(self, answer: SearchResponse) -> Event:
         """The message with its text and the places of its citations."""
-        part = {"type": "output_text", "text": answer.text, "annotations": cited_places(answer), "logprobs": []}
-        about = {"type": "message", "id": self._message_id, "role": "assistant", "status": "completed"}
+        part = {
+            "type": "output_text",
+            "text": answer.text,
+            "annotations": cited_places(answer),
+            "logprobs": [],
+        }
+        about = {
+            "type": "message",
+            "id": self._message_id,
+            "role": "assistant",
+            "status": "completed",
+        }
         return {**about, "content": [part]}
 
     def _in_state(self, status: str, **fields: Any) -> Event:
         """The response with this status and what is known of its output, error and usage."""
-        return {**self._head, "status": status, "output": [], "error": None, "usage": None, **self._same, **fields}
+        return {
+            **self._head,
+            "status": status,
+            "output": [],
+            "error": None,
+            "usage": None,
+            **self._same,
+            **fields,
+        }
 
     def _event(self, kind: str, **fields: Any) -> Event:
         return {"type": f"response.{kind}", "sequence_number": next(self._numbers), **fields}
@@ -186,14 +238,18 @@ async def event_stream(
                 yield _encoded(event)
             try:
                 events = closing(await task)
-            except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+            except (
+                Exception
+            ) as error:  # the entrypoint: the reply has begun, so the error becomes its last event
                 events = failing(describe(error))
             for event in events:
                 yield _encoded(event)
         finally:
             task.cancel()
 
-    return StreamingResponse(body(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    return StreamingResponse(
+        body(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+    )
 
 
 def _encoded(event: Any) -> bytes:
@@ -206,7 +262,12 @@ def _encoded(event: Any) -> bytes:
 MOST_ECHOED = 2_000
 """Characters, as JSON, of a part of the request that the reply repeats."""
 
-_TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
 _PIECE = 200
 # Never within a word, or the half of a key would remain, which the guard cannot recognise.
 _SENTENCE_END = re.compile(r"(?<=[.!?:;؟]) (?=\S)|(?<=[。！？]) ?(?=\S)")
@@ -217,7 +278,9 @@ _SHORTEST = 10
 def openai_error(error: ErrorInfo, status: int) -> Any:
     """`{"error": {message, type, param, code}}`."""
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
-    return {"error": {"message": error.message, "type": kind, "param": None, "code": error.code.lower()}}
+    return {
+        "error": {"message": error.message, "type": kind, "param": None, "code": error.code.lower()}
+    }
 
 
 async def answered(gateway: Gateway, asked: SearchRequest, caller: Caller) -> SearchResponse:
@@ -316,9 +379,17 @@ def _in_short(message: str) -> str:
     if len(text) <= LONGEST_QUERY:
         return text
     # Text without sentence marks is one piece, which is cut.
-    questions = [one for one in _SENTENCE_END.split(text) if one.endswith(("?", "？", "؟")) and len(one) >= _SHORTEST]
+    questions = [
+        one
+        for one in _SENTENCE_END.split(text)
+        if one.endswith(("?", "？", "؟")) and len(one) >= _SHORTEST
+    ]
     asked = questions[-1] if questions else text
-    return asked if len(asked) <= LONGEST_QUERY else asked[:LONGEST_QUERY].rpartition(" ")[0] or asked[:LONGEST_QUERY]
+    return (
+        asked
+        if len(asked) <= LONGEST_QUERY
+        else asked[:LONGEST_QUERY].rpartition(" ")[0] or asked[:LONGEST_QUERY]
+    )
 
 
 def _text(content: Any) -> str:
@@ -387,7 +458,9 @@ async def complete(gateway: Gateway, given: Given, caller: Caller) -> Any:
     chat = _Chat(wanted)
     if not wanted.stream:
         return chat.completion(await answered(gateway, asked, caller))
-    return await event_stream(answered(gateway, asked, caller), chat.opening(), chat.closing, chat.failing)
+    return await event_stream(
+        answered(gateway, asked, caller), chat.opening(), chat.closing, chat.failing
+    )
 
 
 class _Chat:
@@ -396,9 +469,19 @@ class _Chat:
         self._head = {"id": _new_id("chatcmpl"), "created": int(time.time()), "model": wanted.model}
 
     def completion(self, answer: SearchResponse) -> dict[str, Any]:
-        message = {"role": "assistant", "content": answer.text, "refusal": None, "annotations": _nested(answer)}
+        message = {
+            "role": "assistant",
+            "content": answer.text,
+            "refusal": None,
+            "annotations": _nested(answer),
+        }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {"object": "chat.completion", **self._head, "choices": [choice], "usage": _chat_usage(answer)}
+        return {
+            "object": "chat.completion",
+            **self._head,
+            "choices": [choice],
+            "usage": _chat_usage(answer),
+        }
 
     def opening(self) -> Iterator[Any]:
         yield self._chunk({"role": "assistant", "content": ""})
@@ -410,7 +493,12 @@ class _Chat:
         yield self._chunk({}, finish_reason="stop")
         options = self._wanted.stream_options
         if isinstance(options, Mapping) and options.get("include_usage"):
-            yield {"object": "chat.completion.chunk", **self._head, "choices": [], "usage": _chat_usage(answer)}
+            yield {
+                "object": "chat.completion.chunk",
+                **self._head,
+                "choices": [],
+                "usage": _chat_usage(answer),
+            }
         yield "[DONE]"
 
     def failing(self, error: ErrorInfo) -> Iterator[Any]:
@@ -441,7 +529,15 @@ CREATED = 1_764_547_200
 
 MODELS = {
     "object": "list",
-    "data": [{"id": MODEL, "name": MODEL, "object": "model", "created": CREATED, "owned_by": "websearch-gateway"}],
+    "data": [
+        {
+            "id": MODEL,
+            "name": MODEL,
+            "object": "model",
+            "created": CREATED,
+            "owned_by": "websearch-gateway",
+        }
+    ],
 }
 """One model, which answers as the tool of the same name."""
 

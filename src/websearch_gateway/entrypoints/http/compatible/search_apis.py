@@ -94,7 +94,9 @@ class Lenient(BaseModel):
         except ValidationError as error:
             fault = error.errors(include_input=False, include_url=False)[0]
             field = ".".join(str(part) for part in fault["loc"][:2]) or "body"
-            raise SearchValidationError(f"`{field}`: {fault['msg']}.", details={"field": field}) from None
+            raise SearchValidationError(
+                f"`{field}`: {fault['msg']}.", details={"field": field}
+            ) from None
 
 
 def always(content: Any) -> Callable[[Gateway, Given, Caller], Awaitable[Any]]:
@@ -125,13 +127,17 @@ async def _read(gateway: Gateway, urls: tuple[str, ...], caller: Caller) -> dict
         SearchValidationError: there is none, or too many.
     """
     if not 1 <= len(urls) <= MOST_URLS:
-        raise SearchValidationError(f"`urls` must be 1 to {MOST_URLS} URLs.", details={"field": "urls"})
+        raise SearchValidationError(
+            f"`urls` must be 1 to {MOST_URLS} URLs.", details={"field": "urls"}
+        )
     return dict(zip(urls, await read_fitting(gateway, urls, caller, PAGE_CHARS), strict=True))
 
 
 def _is_on(value: bool | str) -> bool:
     """Whether a switch is on; clients send it as a boolean, as text, or as the name of a variant."""
-    return value.strip().lower() not in ("", "false", "0", "none") if isinstance(value, str) else value
+    return (
+        value.strip().lower() not in ("", "false", "0", "none") if isinstance(value, str) else value
+    )
 
 
 class TavilySearch(Lenient):
@@ -162,7 +168,8 @@ class TavilySearch(Lenient):
         if self.time_range is not None:
             if (found := PERIODS.get(self.time_range.strip().lower())) is None:
                 raise SearchValidationError(
-                    "`time_range` must be one of day, month, week, year.", details={"field": "time_range"}
+                    "`time_range` must be one of day, month, week, year.",
+                    details={"field": "time_range"},
                 )
             return found
         if not self.days or not self.is_about_news:
@@ -200,7 +207,9 @@ async def tavily_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         topic="news" if wanted.is_about_news else "general",
     )
     found, answer = await asyncio.gather(
-        gateway.web_search(request, caller), _answer(gateway, wanted, request, caller), return_exceptions=True
+        gateway.web_search(request, caller),
+        _answer(gateway, wanted, request, caller),
+        return_exceptions=True,
     )
     if isinstance(found, BaseException):
         raise found
@@ -213,11 +222,17 @@ async def tavily_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         "results": [_tavily_result(one, read=request.read_pages, raw=raw) for one in found.results],
         "response_time": round(time.perf_counter() - began, 2),
         "request_id": str(uuid4()),
-        **({"usage": {"credits": 0 if found.cache == "exact" else 1}} if wanted.include_usage else {}),
+        **(
+            {"usage": {"credits": 0 if found.cache == "exact" else 1}}
+            if wanted.include_usage
+            else {}
+        ),
     }
 
 
-async def _answer(gateway: Gateway, wanted: TavilySearch, request: WebSearchRequest, caller: Caller) -> str | None:
+async def _answer(
+    gateway: Gateway, wanted: TavilySearch, request: WebSearchRequest, caller: Caller
+) -> str | None:
     """The answer's text; None if it is not wanted or fails: the results are useful without it."""
     if not _is_on(wanted.include_answer):
         return None
@@ -242,7 +257,10 @@ def _fitted(found: WebSearchResponse, tokens: int, *, raw: bool) -> WebSearchRes
     """Pages in the room beside an answer, twice where they may stand in both `content` and `raw_content`."""
     if raw:
         return fit_web(found, tokens // 2)
-    short = [one.model_copy(update={"page_content": one.page_content[:CONTENT_CHARS]}) for one in found.results]
+    short = [
+        one.model_copy(update={"page_content": one.page_content[:CONTENT_CHARS]})
+        for one in found.results
+    ]
     return fit_web(found.model_copy(update={"results": tuple(short)}), tokens * 3 // 4)
 
 
@@ -280,7 +298,9 @@ async def tavily_extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
             if page.error is None
         ],
         "failed_results": [
-            {"url": page.url, "error": page.error.message} for page in pages.values() if page.error is not None
+            {"url": page.url, "error": page.error.message}
+            for page in pages.values()
+            if page.error is not None
         ],
         "response_time": round(time.perf_counter() - began, 2),
         "request_id": str(uuid4()),
@@ -297,7 +317,9 @@ TAVILY_USAGE = {
 
 async def tavily_refusal(_: Gateway, __: Given, ___: Caller) -> Any:
     """What is not supported, in a form that the SDKs pass on: of a plain 404 they would say that a key is missing."""
-    raise SearchValidationError("This gateway searches and extracts; it does not crawl, map or research.")
+    raise SearchValidationError(
+        "This gateway searches and extracts; it does not crawl, map or research."
+    )
 
 
 def tavily_error(error: ErrorInfo, _: int) -> Any:
@@ -309,7 +331,9 @@ def _tavily(
     paths: tuple[str, ...], answer: Any, scope: str = "search", method: str = "POST", **more: Any
 ) -> Compatible:
     every = tuple(f"{prefix}/{path}" for prefix in ("", "/tavily") for path in paths)
-    return Compatible(every, (method,), scope, tavily_error, answer, key_in_body=method == "POST", **more)
+    return Compatible(
+        every, (method,), scope, tavily_error, answer, key_in_body=method == "POST", **more
+    )
 
 
 PER_PAGE = 10
@@ -338,7 +362,11 @@ class SearxngSearch(Lenient):
 async def searxng_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     """Results of the web, or of news; empty for pages and categories that the gateway lacks."""
     wanted = SearxngSearch.of(given)
-    safe = None if wanted.safesearch is None else SAFE_SEARCH.get(str(wanted.safesearch).strip().lower())
+    safe = (
+        None
+        if wanted.safesearch is None
+        else SAFE_SEARCH.get(str(wanted.safesearch).strip().lower())
+    )
     for is_wrong, message in (
         (not wanted.q.strip(), "No query"),
         (wanted.format.strip().lower() != "json", "Only format=json is served."),
@@ -347,7 +375,9 @@ async def searxng_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     ):
         if is_wrong:
             raise SearchValidationError(message)
-    asked = [name.strip().lower() for name in wanted.categories.split(",") if name.strip()] or ["general"]
+    asked = [name.strip().lower() for name in wanted.categories.split(",") if name.strip()] or [
+        "general"
+    ]
     category = next((name for name in CATEGORIES if name in asked), None)
     results: list[dict[str, Any]] = []
     if category is not None and wanted.pageno <= LAST_PAGE:
@@ -366,8 +396,13 @@ async def searxng_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         # Every link is listed twice.
         found = fit_web(await gateway.web_search(request, caller), gateway.max_reply_tokens // 2)
         first = (wanted.pageno - 1) * PER_PAGE + 1
-        results = [_searxng_result(one, place, category) for place, one in enumerate(found.results, start=first)]
-    others = dict.fromkeys(("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"), ())
+        results = [
+            _searxng_result(one, place, category)
+            for place, one in enumerate(found.results, start=first)
+        ]
+    others = dict.fromkeys(
+        ("answers", "corrections", "infoboxes", "suggestions", "unresponsive_engines"), ()
+    )
     # SearXNG has removed the number, and older clients require it.
     return {"query": wanted.q, "number_of_results": len(results), "results": results, **others}
 
@@ -432,7 +467,12 @@ async def searxng_config(gateway: Gateway, _: Given, __: Caller) -> Any:
         {"name": name, "categories": CATEGORIES, "shortcut": name[:3], "enabled": True}
         for name in gateway.web.selection.searchers
     ]
-    return {"categories": CATEGORIES, "engines": engines, "plugins": [], "locales": {"en": "English"}}
+    return {
+        "categories": CATEGORIES,
+        "engines": engines,
+        "plugins": [],
+        "locales": {"en": "English"},
+    }
 
 
 async def searxng_health(_: Gateway, __: Given, ___: Caller) -> Any:
@@ -451,7 +491,9 @@ def message_alone(error: ErrorInfo, _: int) -> Any:
 
 
 def _searxng(paths: tuple[str, ...], answer: Any, *methods: str, **more: Any) -> Compatible:
-    return Compatible(paths, methods or ("GET",), "search", message_alone, answer, basic=True, **more)
+    return Compatible(
+        paths, methods or ("GET",), "search", message_alone, answer, basic=True, **more
+    )
 
 
 class ExternalSearch(Lenient):
@@ -470,9 +512,14 @@ class ExternalLoad(Lenient):
 async def openwebui_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     """A bare list of `{link, title, snippet}`."""
     wanted = ExternalSearch.of(given)
-    request = WebSearchRequest(wanted.query, max(1, min(wanted.count, MOST_RESULTS)), read_pages=False)
+    request = WebSearchRequest(
+        wanted.query, max(1, min(wanted.count, MOST_RESULTS)), read_pages=False
+    )
     found = fit_web(await gateway.web_search(request, caller), gateway.max_reply_tokens)
-    return [{"link": one.link, "title": one.title, "snippet": one.snippet or one.title} for one in found.results]
+    return [
+        {"link": one.link, "title": one.title, "snippet": one.snippet or one.title}
+        for one in found.results
+    ]
 
 
 async def openwebui_load(gateway: Gateway, given: Given, caller: Caller) -> Any:
@@ -488,12 +535,20 @@ async def openwebui_load(gateway: Gateway, given: Given, caller: Caller) -> Any:
 
 SEARCH_APIS = (
     # Before SearXNG: a JSON body at /search is Tavily's.
-    _tavily(("search",), tavily_search, serves=lambda scope: is_json(scope) or scope["path"] != "/search"),
+    _tavily(
+        ("search",),
+        tavily_search,
+        serves=lambda scope: is_json(scope) or scope["path"] != "/search",
+    ),
     _tavily(("extract",), tavily_extract, "read"),
     _tavily(("usage",), always(TAVILY_USAGE), method="GET"),
     _tavily(("crawl", "map", "research"), tavily_refusal),
     _searxng(
-        ("/search", "/", "/searxng", "/searxng/", "/searxng/search"), searxng_search, "GET", "POST", serves=_is_search
+        ("/search", "/", "/searxng", "/searxng/", "/searxng/search"),
+        searxng_search,
+        "GET",
+        "POST",
+        serves=_is_search,
     ),
     _searxng(("/config", "/searxng/config"), searxng_config),
     _searxng(("/searxng/healthz",), searxng_health),

@@ -67,8 +67,13 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
             if VERIFY in request.scope:
                 # Parsed again below: what a stranger sent is not held, parsed, while its token is verified.
                 key = (await _in_body(request)).get("api_key")
-                request.scope["caller"] = await request.scope[VERIFY](key if isinstance(key, str) else "")
-            given = {**_form(request.scope["query_string"].decode("latin-1")), **await _in_body(request)}
+                request.scope["caller"] = await request.scope[VERIFY](
+                    key if isinstance(key, str) else ""
+                )
+            given = {
+                **_form(request.scope["query_string"].decode("latin-1")),
+                **await _in_body(request),
+            }
         except InvalidToken as invalid:
             request.scope["refused"] = str(invalid)
             return refusal(401, "AUTH", HOW_TO_PROVE)
@@ -82,7 +87,9 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
     return serve
 
 
-async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: Request) -> Response:
+async def _answer(
+    row: Compatible, gateway: LazyGateway, given: Given, request: Request
+) -> Response:
     caller = replace(caller_of(request), has_specialists=False)
     try:
         opened = await gateway.get()
