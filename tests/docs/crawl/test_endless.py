@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count, product
 from pathlib import Path
+from random import Random
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -49,6 +50,19 @@ def test_combinations_of_filters_are_limited_while_they_say_nothing_new() -> Non
     refusals = [endless.refusal(url) for url in filters()]
     assert set(refusals) == {"", COMBINATION}
     assert MAX_COMBINATIONS < refusals.count("") < 2 * MAX_COMBINATIONS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_filtered_views_are_alike_in_whatever_order_they_are_read(seed: int) -> None:
+    endless = EndlessAddresses()
+    urls = filters()
+    Random(seed).shuffle(urls)
+    taken = [url for url in urls if not endless.refusal(url)]
+    for url in taken:
+        endless.original(url, f"{PROSE} {urlsplit(url).query}")
+    left = set(urls) - set(taken)
+    assert left
+    assert set(map(endless.refusal, left)) == {COMBINATION}
 
 
 def test_combinations_that_lead_to_new_text_are_all_taken() -> None:

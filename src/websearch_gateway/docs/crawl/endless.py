@@ -6,7 +6,7 @@ A session or token in the path or under a well-known name never gets here: `scop
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from hashlib import sha256
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -16,8 +16,11 @@ MAX_LIKE = 200
 MAX_COMBINATIONS = 20
 """The most addresses of one path whose parameters all have values that other addresses of it had before: five filters
 with three values each make a thousand. Past it they are taken only while they lead to new text."""
-ALIKE = 0.9
-"""Two pages that have so many of their words in common are alike: a list that is sorted or filtered otherwise."""
+LAST_VIEWS = 8
+"""A view is compared with so many views of the same path that were read before it: pages come in any order, since a
+crawl fetches several at once, and the one that it resembles is seldom the very last."""
+OLD_WORDS = 0.9
+"""A view with so many of its words in the last views says nothing new: a list that is sorted or filtered otherwise."""
 LEAST_PROOFS = 3
 """So many pages must be the same with and without a parameter, or with two values of it, before it is ignored."""
 PROOFS_AGAINST_ONE = 4
@@ -40,10 +43,15 @@ class _Views:
     values: set[tuple[str, str]] = field(default_factory=set)
     combinations: set[str] = field(default_factory=set)
     by_words: dict[bytes, str] = field(default_factory=dict)
-    last_words: frozenset[str] = frozenset()
+    last_words: deque[frozenset[str]] = field(default_factory=lambda: deque(maxlen=LAST_VIEWS))
     last_parameters: Parameters = frozenset()
     read: int = 0
     alike: int = 0
+
+    def has_said(self, words: frozenset[str]) -> bool:
+        """Whether nearly all these words stand in the last views."""
+        recent = frozenset().union(*self.last_words)
+        return len(words & recent) >= OLD_WORDS * len(words)
 
     @property
     def repeats_itself(self) -> bool:
@@ -96,10 +104,11 @@ class EndlessAddresses:
             changed = _names_of_differences(parameters, views.last_parameters)
             self._with_effect.update(changed if len(changed) == 1 else ())
         if views.read:
-            views.alike += len(words & views.last_words) >= ALIKE * len(words | views.last_words)
+            views.alike += views.has_said(words)
         if parameters or views.values:  # of most pages there is one address alone
             views.read += 1
-            views.last_words, views.last_parameters = words, parameters
+            views.last_words.append(words)
+            views.last_parameters = parameters
         return original
 
     def _is_ignored(self, name: str) -> bool:
