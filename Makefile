@@ -12,7 +12,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz prepared check lint types layers unit coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
+.PHONY: demo test fuzz prepared check lint types layers unit mutants coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
 # With uv, which is faster, or with pip where uv cannot be installed or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -49,6 +49,11 @@ demo: $(VENV)/.installed
 # The long form of a test of `make test`: strange replies of every upstream.
 fuzz: $(VENV)/.installed
 	FUZZ_EXAMPLES=3000 $(BIN)/pytest -q $(PARALLEL) tests/test_strange_replies.py
+
+# Changes 60 places of one package, one at a time: at most one in five may pass its tests. Takes from ten minutes on.
+mutants: $(VENV)/.installed
+	@test -n "$(PACKAGE)" || { echo "Say which package: make mutants PACKAGE=evidence"; exit 2; }
+	$(BIN)/python tools/mutants.py $(PACKAGE)
 
 # The packages of the tests are installed while the types are checked.
 test: $(VENV)/.installed
