@@ -20,6 +20,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
@@ -415,6 +416,9 @@ def _warn_of_unknown_variables() -> None:
             _log.warning("There is no setting %s; did you mean %s?", shown(name), near)
 
 
+@lru_cache(
+    maxsize=512
+)  # a program that opens several gateways reads the same environment each time
 def nearest_setting(name: str) -> str | None:
     """The setting that a name in our style is nearest to; None for the name of a setting, and for names of others.
 
@@ -439,17 +443,28 @@ _LEAST_LIKENESS = 0.8
 
 def _likeness(given: list[str], words: list[str]) -> float:
     """How much two names are alike, from 0 to 1; 0 if they do not mean the same."""
+    whole, other_whole = "_".join(given), "_".join(words)
+    if set(given).isdisjoint(words) and not _is_typo(whole, other_whole):
+        return 0.0  # so it is with most variables, and comparing them word by word takes long
     matcher = SequenceMatcher(None, given, words, autojunk=False)
     same = sum(block.size for block in matcher.get_matching_blocks())
     for kind, start, end, other_start, other_end in matcher.get_opcodes():
         if kind == "equal":
             continue
-        one, other = "_".join(given[start:end]), "_".join(words[other_start:other_end])
-        is_typo = SequenceMatcher(None, one, other, autojunk=False).ratio() >= _LEAST_LIKENESS
-        is_more_words = (not one or not other) and start > 0 and same > 1
-        if not is_typo and not is_more_words:
+        part, other_part = "_".join(given[start:end]), "_".join(words[other_start:other_end])
+        is_more_words = (not part or not other_part) and start > 0 and same > 1
+        if not is_more_words and not _is_typo(part, other_part):
             return 0.0
-    return SequenceMatcher(None, "_".join(given), "_".join(words), autojunk=False).ratio()
+    return SequenceMatcher(None, whole, other_whole, autojunk=False).ratio()
+
+
+def _is_typo(given: str, meant: str) -> bool:
+    """Whether a typo may have made one of the other. The cheapest tests come first."""
+    longest_ratio = 2 * min(len(given), len(meant)) / (len(given) + len(meant))
+    if longest_ratio < _LEAST_LIKENESS:
+        return False
+    matcher = SequenceMatcher(None, given, meant, autojunk=False)
+    return matcher.quick_ratio() >= _LEAST_LIKENESS and matcher.ratio() >= _LEAST_LIKENESS
 
 
 def config_path(explicit: Path | None = None) -> Path:
