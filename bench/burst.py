@@ -19,7 +19,7 @@ from websearch_gateway.settings.loading import load_settings
 PAGES = 20
 ROUNDS = 5
 FASTEST, SLOWEST = 0.05, 0.3
-SEARCH = WebSearchRequest("the water and the time", num_results=PAGES, use_cache=False)
+SEARCH = WebSearchRequest("the water and the time", max_results=PAGES, use_cache=False)
 
 
 def measure() -> list[Row]:

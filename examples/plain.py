@@ -12,7 +12,7 @@ async def main() -> None:
         for citation in answer.citations:
             print(f"  [{citation.rank}] {citation.title}: {citation.url}")
 
-        found = await gateway.web_search("How do I descale an espresso machine?", num_results=2)
+        found = await gateway.web_search("How do I descale an espresso machine?", max_results=2)
         page = await gateway.read(found.results[0].link, max_chars=500)
         print(page.title)
 

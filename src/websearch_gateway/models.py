@@ -246,9 +246,7 @@ class WebSearchRequest:
     """A request for results with their pages. Without `read_pages` the snippet replaces the page."""
 
     query: Annotated[str, argument("What to find.", minLength=1, maxLength=LONGEST_QUERY)]
-    num_results: Annotated[
-        int, argument("The most pages.", name="maxResults", minimum=1, maximum=MOST_RESULTS)
-    ] = 3
+    max_results: Annotated[int, argument("The most pages.", minimum=1, maximum=MOST_RESULTS)] = 3
     providers: Annotated[
         tuple[str, ...],
         argument(
@@ -283,9 +281,7 @@ class RawSearchRequest:
             maxItems=MOST_QUERIES,
         ),
     ]
-    results_per_query: Annotated[
-        int, argument("The most items.", minimum=1, maximum=MOST_RESULTS)
-    ] = 10
+    max_results: Annotated[int, argument("The most items.", minimum=1, maximum=MOST_RESULTS)] = 10
     region: Region = None
     language: Language = None
     safe_search: Annotated[SafeSearch | None, argument("Default: the operator's.")] = None

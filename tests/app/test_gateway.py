@@ -199,7 +199,7 @@ async def test_the_next_provider_is_asked_when_no_result_shares_a_word_with_the_
         assert answer.fallback is not None
         assert (answer.fallback.from_, answer.fallback.reason) == ("serper", "unrelated results")
         found = await opened.web_search(
-            WebSearchRequest("descale an espresso machine", num_results=5)
+            WebSearchRequest("descale an espresso machine", max_results=5)
         )
         assert {result.provider for result in found.results} == {"brave"}
         told = (
@@ -230,7 +230,7 @@ async def test_the_first_results_are_served_when_no_provider_has_any_that_share_
     }
     async with gateway(openai_api_key="", **options) as opened:
         found = await opened.web_search(
-            WebSearchRequest("recieve a parcle abroad", num_results=5, read_pages=False)
+            WebSearchRequest("recieve a parcle abroad", max_results=5, read_pages=False)
         )
     assert {result.provider for result in found.results} == {"serper"}
     assert [
@@ -262,11 +262,11 @@ async def test_perplexitys_key_turns_its_search_on_only_where_it_is_named(
     gateway: Open, sandbox: Sandbox
 ) -> None:
     async with gateway(perplexity_api_key=key_of("perplexity"), answer_engines="openai") as opened:
-        await opened.web_search(WebSearchRequest("sourdough bread", num_results=2))
+        await opened.web_search(WebSearchRequest("sourdough bread", max_results=2))
     assert sandbox.calls("perplexity") == 0
     named = {"search_providers": "perplexity_search", "perplexity_api_key": key_of("perplexity")}
     async with gateway(**named, answer_engines="openai") as opened:
-        found = await opened.web_search(WebSearchRequest("night train", num_results=2))
+        found = await opened.web_search(WebSearchRequest("night train", max_results=2))
     assert {result.provider for result in found.results} == {"perplexity_search"}
 
 

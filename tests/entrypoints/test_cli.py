@@ -307,7 +307,7 @@ def test_a_terminal_shows_the_stage_while_it_lasts(environment: dict[str, str]) 
 
 def test_help_has_a_short_form(environment: dict[str, str]) -> None:
     assert "news" in run(environment, "-h").stdout
-    assert "--num-results" in run(environment, "web", "-h").stdout
+    assert "--max-results" in run(environment, "web", "-h").stdout
 
 
 def test_arguments_after_two_dashes_are_settings_of_the_server(environment: dict[str, str]) -> None:

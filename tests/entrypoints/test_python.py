@@ -81,10 +81,10 @@ async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
 
     async with Gateway(**settings) as gateway:
         answer = await gateway.search(QUESTION, max_results=2, progress=tell)
-        found = await gateway.web_search("espresso machine", num_results=2, read_pages=False)
+        found = await gateway.web_search("espresso machine", max_results=2, read_pages=False)
         page = await gateway.read(found.results[0].link, max_chars=80)
         passages = await gateway.passages(found.results[0].link, "How often?", max_results=1)
-        raw = await gateway.raw_search(["tides", "knots"], results_per_query=1)
+        raw = await gateway.raw_search(["tides", "knots"], max_results=1)
         await gateway.search(
             "polymarket odds on the height of the eiffel tower"
         )  # a program has no other server
@@ -142,10 +142,8 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(
             "`claims` must be a list of texts and `Claim`s, not a generator.": gateway.check_claims(
                 iter(["a"])
             ),
-            "`num_results` must be a whole number": gateway.web_search(
-                "tides", num_results=np.float64(2)
-            ),
-            "`limit` must be a whole number": gateway.search_docs("tides", limit="x"),
+            "`page` must be a whole number.": gateway.web_search("tides", page=np.float64(2)),
+            "`max_tokens` must be a whole number": gateway.search_docs("tides", max_tokens="x"),
             "`query` must be text.": gateway.search_docs(None),
             "`url` must be text or None": gateway.read_docs(url=5),
         }
@@ -155,8 +153,8 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(
             assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), (
                 caught.value
             )
-        assert (await gateway.raw_search(["tides"], results_per_query=1)).queries
-        assert (await gateway.web_search("tides", providers=["serper"], num_results=1)).results
+        assert (await gateway.raw_search(["tides"], max_results=1)).queries
+        assert (await gateway.web_search("tides", providers=["serper"], max_results=1)).results
 
 
 async def test_whole_numbers_of_numpy_are_whole_numbers(settings: dict[str, Any]) -> None:
@@ -166,13 +164,13 @@ async def test_whole_numbers_of_numpy_are_whole_numbers(settings: dict[str, Any]
             QUESTION, max_results=np.int64(2), freshness_hours=np.uint8(24)
         )
         found = await gateway.web_search(
-            "tides", num_results=np.int32(1), page=np.int64(1), read_pages=False
+            "tides", max_results=np.int32(1), page=np.int64(1), read_pages=False
         )
-        again = await gateway.web_search("tides", num_results=1, read_pages=False)
-        docs = await gateway.search_docs("tides", limit=np.int64(3))
+        again = await gateway.web_search("tides", max_results=1, read_pages=False)
+        docs = await gateway.search_docs("tides", max_results=np.int64(3))
         for refused in (np.True_, np.float32(2), np.array([2])):
-            with pytest.raises(SearchError, match="`num_results` must be a whole number"):
-                await gateway.web_search("tides", num_results=refused)
+            with pytest.raises(SearchError, match="`max_results` must be a whole number"):
+                await gateway.web_search("tides", max_results=refused)
     assert (answer.filters.freshness.requested, len(found.results), again.cache) == (24, 1, "exact")
     assert docs.results == ()
 

@@ -11,7 +11,7 @@ const good = {
   check_claims: { claims: [{ claim: "Vinegar attacks rubber seals.", urls: [page] }] },
   web_search: { query: "How do I descale an espresso machine?", maxResults: 2 },
   search_news: { query: "storm", maxResults: 1 },
-  web_search_raw: { query: ["espresso", "x"], resultsPerQuery: 3 },
+  web_search_raw: { query: ["espresso", "x"], maxResults: 3 },
   get_content: { urls: [page, `${page}-gone`] },
   read_from_page: { url: page, query: ["How often?", "penicillin"], includeMetadata: true },
   list_sites: {},

@@ -99,7 +99,10 @@ async def test_similar_questions_come_with_their_answers_for_any_parameters(
     assert [one.query for one in found] == [QUESTION, "how old is the eiffel tower"]
     assert found[0].similarity > found[1].similarity >= 0.72
     assert (found[0].text, found[0].citations) == (ANSWER.text, ANSWER.citations)
-    assert len((await answers.similar("height of the eiffel tower", LOCAL, limit=1)).results) == 1
+    assert (
+        len((await answers.similar("height of the eiffel tower", LOCAL, max_results=1)).results)
+        == 1
+    )
     assert (
         await answers.similar("height of the eiffel tower", LOCAL, threshold=0.999)
     ).results == ()
@@ -113,7 +116,7 @@ async def test_similar_questions_come_with_their_answers_for_any_parameters(
         {"text": "my key is sk-proj-" + "a1B2c3D4e5F6g7H8" * 3},
         {"text": QUESTION, "threshold": 1.1},
         {"text": QUESTION, "threshold": float("nan")},
-        {"text": QUESTION, "limit": 0},
+        {"text": QUESTION, "max_results": 0},
     ],
 )
 async def test_the_guard_refuses_bad_questions_here_too(answers: CachedAnswers, call: dict) -> None:

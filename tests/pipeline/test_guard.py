@@ -31,18 +31,18 @@ from websearch_gateway.settings.groups import RouteSettings
 GUARD = Guard({}, secrets=())
 
 
-OF_ANSWERS = (SearchRequest, "max_results")
-OF_PAGES = (WebSearchRequest, "num_results")
+OF_ANSWERS = SearchRequest
+OF_PAGES = WebSearchRequest
 
 
 def check(
-    guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, routed: bool = True, **fields: Any
+    guard: Guard, text: Any, tool: Any = OF_ANSWERS, routed: bool = True, **fields: Any
 ) -> CheckedQuery:
-    return guard.check(SearchQuery(text, **fields), *tool, routed=routed)
+    return guard.check(SearchQuery(text, **fields), tool, routed=routed)
 
 
 def refusal(
-    guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, **parameters: Any
+    guard: Guard, text: Any, tool: Any = OF_ANSWERS, **parameters: Any
 ) -> SearchValidationError:
     with pytest.raises(SearchValidationError) as refused:
         check(guard, text, tool, **parameters)
@@ -83,14 +83,11 @@ def test_a_query_is_3_to_400_characters_after_normalising(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["AI", "C#", "F1", " R2 ", "\u0418\u0418"])
 def test_a_query_for_results_may_have_two_characters(text: str) -> None:
-    assert GUARD.check(
-        SearchQuery(text), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY
-    ).query.text
+    assert GUARD.check(SearchQuery(text), WebSearchRequest, shortest=SHORTEST_QUERY).query.text
     with pytest.raises(SearchValidationError) as refused:
         GUARD.check(
             SearchQuery(text[:2].strip()[:1]),
             WebSearchRequest,
-            "num_results",
             shortest=SHORTEST_QUERY,
         )
     assert refused.value.details == {"field": "query", "allowed": "2-400 characters"}
@@ -161,7 +158,7 @@ def test_a_tool_may_set_wider_limits() -> None:
     assert (query.max_results, query.freshness_hours) == (50, 8760)
     refused = refusal(GUARD, "cup", OF_PAGES, max_results=0)
     assert refused.details == {"field": "maxResults", "allowed": "1-50"}
-    assert refused.message == "`maxResults` or `num_results` must be a whole number from 1 to 50."
+    assert refused.message == "`maxResults` must be a whole number from 1 to 50."
 
 
 @pytest.mark.parametrize(("asked", "limit"), [(9, 8), (20, 8), (10**12, 8), (51, 50)])

@@ -27,7 +27,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.web_search import imitated, merged
 
-WATER = RawSearchRequest(("the water and the time",), results_per_query=25)
+WATER = RawSearchRequest(("the water and the time",), max_results=25)
 THREE = RawSearchRequest(("tides", "comet", "knots"))
 
 
@@ -222,7 +222,7 @@ async def test_a_query_is_served_again_from_the_cache_free_of_charge_with_its_ag
     async with gateway() as opened:
         paid = await opened.raw_search(WATER)
         again = await opened.raw_search(RawSearchRequest((*WATER.queries, "comet"), 25))
-        fewer = await opened.raw_search(replace(WATER, results_per_query=10))
+        fewer = await opened.raw_search(replace(WATER, max_results=10))
     assert (paid.queries[0].cache, again.queries[0].cache, again.queries[1].cache) == (
         "miss",
         "exact",

@@ -27,7 +27,7 @@ from websearch_gateway.sandbox import engines
 from websearch_gateway.settings.loading import load_settings
 
 ESPRESSO = WebSearchRequest("descale an espresso machine")
-EVERYTHING = WebSearchRequest("the water and the time", num_results=20)
+EVERYTHING = WebSearchRequest("the water and the time", max_results=20)
 ME, YOU = Caller("me"), Caller("you")
 
 
@@ -45,7 +45,7 @@ async def test_the_same_search_is_served_again_free_of_charge(gateway, sandbox):
 
 async def test_every_parameter_makes_another_search(gateway):
     changes = (
-        {"num_results": 2},
+        {"max_results": 2},
         {"providers": ("serper",)},
         {"freshness": "year"},
         {"topic": "news"},
@@ -62,7 +62,7 @@ async def test_pages_follow_each_other_without_overlap(gateway):
         wishes = ((2, 1), (2, 2), (4, 1))
         found = [
             await opened.web_search(
-                replace(EVERYTHING, num_results=number, page=page, read_pages=False)
+                replace(EVERYTHING, max_results=number, page=page, read_pages=False)
             )
             for number, page in wishes
         ]
@@ -188,7 +188,7 @@ async def test_no_provider_drops_a_filter_or_cuts_the_results_in_silence_not_eve
 ):
     asked = WebSearchRequest(
         "the water and the time",
-        num_results=50,
+        max_results=50,
         providers=(provider.name,),
         freshness="year",
         language="en",
@@ -253,13 +253,14 @@ async def test_an_empty_result_is_an_answer_that_is_not_cached(gateway):
 
 async def test_an_unacceptable_call_does_not_count_towards_the_limit(gateway):
     async with gateway(search_rate_limit="1/minute") as opened:
-        for name, value in {
-            "freshness": "decade",
-            "providers": ("bing",),
-            "num_results": 0,
-        }.items():
+        unacceptable = {
+            "freshness": {"freshness": "decade"},
+            "providers": {"providers": ("bing",)},
+            "maxResults": {"max_results": 0},
+        }
+        for name, given in unacceptable.items():
             with pytest.raises(SearchValidationError, match=f"`{name}`"):
-                await opened.web_search(replace(ESPRESSO, **{name: value}))
+                await opened.web_search(replace(ESPRESSO, **given))
         await opened.web_search(ESPRESSO)
         with pytest.raises(SearchRateLimitError):
             await opened.web_search(replace(ESPRESSO, query="storm"))

@@ -22,7 +22,7 @@ async def test_the_vendor_serves_in_the_sandbox(tmp_path):
     async with Sandbox() as sandbox:
         settings = load_settings(**sandbox.flags(), search_providers="heronsearch", data_dir=tmp_path, state_url="memory://")
         async with open_gateway(settings) as gateway:
-            found = await gateway.web_search(WebSearchRequest("how tall is the eiffel tower", num_results=2))
+            found = await gateway.web_search(WebSearchRequest("how tall is the eiffel tower", max_results=2))
     assert [result.provider for result in found.results] == ["heronsearch", "heronsearch"]
     assert found.results[0].link.endswith("/pages/eiffel-tower")
 """

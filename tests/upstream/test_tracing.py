@@ -183,7 +183,7 @@ async def test_other_tools_have_their_own_spans(
     gateway: Open, sandbox: Sandbox, spans: Spans
 ) -> None:
     async with gateway(search_providers="serper") as opened:
-        found = await opened.web_search(WebSearchRequest(QUESTION, num_results=1))
+        found = await opened.web_search(WebSearchRequest(QUESTION, max_results=1))
         searched = spans.tree()
         spans.record(on=True)
         await opened.reading.passages(

@@ -242,11 +242,16 @@ class Gateway:
         return await self.shown(self.cached.search(query, caller), caller)
 
     async def search_similar(
-        self, query: str, caller: Caller = LOCAL, *, threshold: float = SIMILAR, limit: int = 5
+        self,
+        query: str,
+        caller: Caller = LOCAL,
+        *,
+        threshold: float = SIMILAR,
+        max_results: int = 5,
     ) -> SimilarAnswers:
         """Cached answers to similar questions. Raises what `CachedAnswers.similar` raises."""
         return await self.shown(
-            self.cached.similar(query, caller, threshold=threshold, limit=limit), caller
+            self.cached.similar(query, caller, threshold=threshold, max_results=max_results), caller
         )
 
     async def shown(self, call: Awaitable[Shown], caller: Caller) -> Shown:

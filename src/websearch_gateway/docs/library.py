@@ -490,7 +490,7 @@ async def search_docs(
     site_id: str | None = None,
     sites_filter: str | None = None,
     label: str | None = None,
-    limit: int = 10,
+    max_results: int = 10,
     max_tokens: int = MAX_TOKENS,
     reranker: Reranker | None = None,
     call: Call | None = None,
@@ -503,9 +503,9 @@ async def search_docs(
     text = normalise(query) if len(query) <= 10 * MOST_QUERY_CHARS else query
     if not 1 <= len(text) <= MOST_QUERY_CHARS:
         raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
-    if not (1 <= limit <= MOST_SECTIONS and 100 <= max_tokens <= MOST_SEARCH_TOKENS):
+    if not (1 <= max_results <= MOST_SECTIONS and 100 <= max_tokens <= MOST_SEARCH_TOKENS):
         raise SearchValidationError(
-            f"limit must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}."
+            f"maxResults must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}."
         )
     indexed = await library.searchable()
     versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
@@ -520,7 +520,7 @@ async def search_docs(
     )
     vector, warnings = await _vector(embedder, asked.text, call)
     hits, more = await ranker.search(
-        asked, vector, versions, limit=limit, max_tokens=max_tokens, reorder=reorder
+        asked, vector, versions, limit=max_results, max_tokens=max_tokens, reorder=reorder
     )
     guessed = tuple(
         f"No page has {word!r}: searched for {near!r}." for word, near in instead.items()

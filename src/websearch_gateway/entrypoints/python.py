@@ -361,12 +361,12 @@ class SearchOptions(TypedDict, total=False):
 
 
 class WebSearchOptions(TypedDict, total=False):
-    """Of `web_search` and `news`: `num_results` pages (1-50) of `page` (from 1), from some domains and not others.
+    """Of `web_search` and `news`: `max_results` pages (1-50) of `page` (from 1), from some domains and not others.
 
     Without `read_pages` the snippet replaces the page, and the reply is faster.
     """
 
-    num_results: int
+    max_results: int
     providers: tuple[str, ...]
     use_cache: bool
     freshness: Freshness | None
@@ -380,9 +380,9 @@ class WebSearchOptions(TypedDict, total=False):
 
 
 class RawSearchOptions(TypedDict, total=False):
-    """Of `raw_search`: up to `results_per_query` items (1-50) for each query."""
+    """Of `raw_search`: up to `max_results` items (1-50) for each query."""
 
-    results_per_query: int
+    max_results: int
     region: str | None
     language: str | None
     safe_search: SafeSearch | None
@@ -408,13 +408,13 @@ class PassageOptions(TypedDict, total=False):
 class DocsOptions(TypedDict, total=False):
     """Of `search_docs`: one site by `site_id`, or those whose name or URL matches `sites_filter`; a version by `label`.
 
-    At most `limit` sections, of `max_tokens` in all.
+    At most `max_results` sections, of `max_tokens` in all.
     """
 
     site_id: str | None
     sites_filter: str | None
     label: str | None
-    limit: int
+    max_results: int
     max_tokens: int
 
 

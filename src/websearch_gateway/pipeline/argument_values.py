@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 from websearch_gateway.base import country_code, language_code
@@ -11,33 +10,30 @@ from websearch_gateway.errors import SearchValidationError
 T = TypeVar("T")
 
 
-def invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
+def invalid(field: str, demand: str, allowed: str) -> SearchValidationError:
     """The error of a parameter that must be something else."""
-    names = " or ".join(f"`{name}`" for name in (field, *other_names))
     return SearchValidationError(
-        f"{names} must be {demand}.", details={"field": field, "allowed": allowed}
+        f"`{field}` must be {demand}.", details={"field": field, "allowed": allowed}
     )
 
 
-def whole_number(names: Sequence[str], value: int, limit: int, least: int = 1) -> int:
-    """`value`, a parameter with these names. Raises SearchValidationError unless it is in its range."""
+def whole_number(field: str, value: int, most: int, least: int = 1) -> int:
+    """`value`, given as the parameter `field`. Raises SearchValidationError unless it is in its range."""
     # A bool is an int to Python, and "5" is a mistake that a caller should see.
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= limit:
-        raise invalid(
-            names[0], f"a whole number from {least} to {limit}", f"{least}-{limit}", *names[1:]
-        )
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise invalid(field, f"a whole number from {least} to {most}", f"{least}-{most}")
     return value
 
 
-def up_to(names: Sequence[str], value: int, limit: int) -> tuple[int, tuple[str, ...]]:
-    """`value`, or `limit` with a warning if it is larger: to ask for more than there is has only one meaning.
+def up_to(field: str, value: int, most: int) -> tuple[int, tuple[str, ...]]:
+    """`value`, or `most` with a warning if it is larger: to ask for more than there is has only one meaning.
 
     Raises:
-        SearchValidationError: it is not a whole number from 1 on; `names` are those of the parameter.
+        SearchValidationError: `value`, given as the parameter `field`, is not a whole number from 1 on.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and value > limit:
-        return limit, (f"`{names[0]}` is at most {limit}: {limit} is used.",)
-    return whole_number(names, value, limit), ()
+    if isinstance(value, int) and not isinstance(value, bool) and value > most:
+        return most, (f"`{field}` is at most {most}: {most} is used.",)
+    return whole_number(field, value, most), ()
 
 
 def flag(field: str, value: bool) -> bool:

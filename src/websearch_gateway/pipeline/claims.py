@@ -172,7 +172,7 @@ class ClaimChecking:
     async def _searched(
         self, claim: str, call: _Call, gate: asyncio.Semaphore, until: Deadline
     ) -> tuple[str, ...] | SearchError:
-        request = WebSearchRequest(claim, num_results=FOUND_PAGES, read_pages=False)
+        request = WebSearchRequest(claim, max_results=FOUND_PAGES, read_pages=False)
         bill = call.bill.part()  # a search that fails may have been billed
         try:
             async with gate:

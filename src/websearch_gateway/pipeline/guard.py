@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic.alias_generators import to_camel
-
 from websearch_gateway.base import (
     LONGEST_RAW_QUERY,
     checked_query,
@@ -81,22 +79,13 @@ def question(request: DataclassInstance, text: str, **others: Any) -> SearchQuer
 
 
 @functools.cache
-def _bounds(request: type[DataclassInstance]) -> Mapping[str, tuple[tuple[str, ...], int]]:
-    """The names and the maximum of each field that has one: the name of the tools first, then another one in Python."""
-    found = {}
-    for one, _, about in arguments_in(request):
-        names = (about.name, one.name) if about.name else (to_camel(one.name),)
-        if "maximum" in about.keywords:
-            found[one.name] = names, about.keywords["maximum"]
-    return found
-
-
-def bounded(
-    request: type[DataclassInstance], field: str, value: int
-) -> tuple[int, tuple[str, ...]]:
-    """`up_to` for a value of this field of a request, with the names and the maximum of its `Argument`."""
-    names, most = _bounds(request)[field]
-    return up_to(names, value, most)
+def _maxima(request: type[DataclassInstance]) -> Mapping[str, int]:
+    """The maximum of each field that has one."""
+    return {
+        field.name: about.keywords["maximum"]
+        for field, _, about in arguments_in(request)
+        if "maximum" in about.keywords
+    }
 
 
 class Guard:
@@ -135,7 +124,6 @@ class Guard:
         self,
         asked: SearchQuery,
         request: type[DataclassInstance] = SearchRequest,
-        results: str = "max_results",
         *,
         routed: bool = True,
         shortest: int = SHORTEST_QUESTION,
@@ -144,7 +132,6 @@ class Guard:
 
         Args:
             request: the kind of request, whose arguments say how much it may ask for.
-            results: its field with the number of results.
             shortest: the least number of characters.
 
         Raises:
@@ -154,13 +141,12 @@ class Guard:
         unwanted = self._domains("excludeDomains", asked.exclude_domains)
         lists = wanted, unwanted, self._allowed, self._blocked
         include, exclude = narrowed(*lists) if any(lists) else ((), ())
-        most, warnings = bounded(request, results, asked.max_results)
+        maxima = _maxima(request)
+        most, warnings = up_to("maxResults", asked.max_results, maxima["max_results"])
         text = checked_query(asked.text, shortest)
         region, language, safe = asked.region, asked.language, asked.safe_search
-        if asked.freshness_hours is not None and (
-            of_hours := _bounds(request).get("freshness_hours")
-        ):
-            whole_number(of_hours[0], asked.freshness_hours, of_hours[1])
+        if asked.freshness_hours is not None and "freshness_hours" in maxima:
+            whole_number("freshnessHours", asked.freshness_hours, maxima["freshness_hours"])
         query = replace(
             asked,
             text=text,

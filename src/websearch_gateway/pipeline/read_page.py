@@ -96,8 +96,8 @@ class PageReading:
             SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
         with self.telemetry.call(request.url, tool="get_content") as event:
-            whole_number(("offset",), request.offset, MOST_OFFSET, 0)
-            most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
+            whole_number("offset", request.offset, MOST_OFFSET, 0)
+            most, warnings = up_to("maxChars", request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
                 page, unknown = await self.read(
                     request.url, caller, deadline, fresh=request.refresh
@@ -127,7 +127,7 @@ class PageReading:
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
         with self.telemetry.call(request.url, tool="read_from_page") as event:
-            most, warnings = up_to(("maxResults",), request.max_results, MOST_RESULTS)
+            most, warnings = up_to("maxResults", request.max_results, MOST_RESULTS)
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds, caller) as call:

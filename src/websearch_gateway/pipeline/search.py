@@ -402,16 +402,16 @@ class CachedAnswers:
             return found
 
     async def similar(
-        self, text: str, caller: Caller, *, threshold: float = SIMILAR, limit: int = 5
+        self, text: str, caller: Caller, *, threshold: float = SIMILAR, max_results: int = 5
     ) -> SimilarAnswers:
         """The cached results of similar questions, the most similar first.
 
         Args:
             threshold: the least similarity (cosine), 0 to 1.
-            limit: the most results, 1 to MOST_SIMILAR.
+            max_results: 1 to MOST_SIMILAR.
 
         Raises:
-            SearchValidationError: the question, the threshold or the limit is unacceptable.
+            SearchValidationError: the question, the threshold or the number is unacceptable.
             SearchNotConfiguredError: the semantic cache is off.
             SearchRateLimitError: the caller asked the cache too often.
             SearchTimeoutError: the state did not answer in time.
@@ -420,7 +420,7 @@ class CachedAnswers:
             query = self._checked(text, caller)
             if not 0 <= threshold <= 1:
                 raise invalid("threshold", "a number from 0 to 1", "0-1")
-            most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
+            most, warnings = up_to("maxResults", max_results, MOST_SIMILAR)
             if self.similar_questions is None:
                 raise SearchNotConfiguredError(
                     "The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on."

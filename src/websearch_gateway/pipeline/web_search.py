@@ -135,17 +135,16 @@ class WebSearch:
                 raise invalid("freshness", f"one of {allowed}", allowed)
             hours = HOURS[request.freshness] if request.freshness else None
             asked = question(
-                request, request.query, max_results=request.num_results, freshness_hours=hours
+                request, request.query, max_results=request.max_results, freshness_hours=hours
             )
             checked = self.guard.check(
                 asked,
                 WebSearchRequest,
-                "num_results",
                 routed=caller.has_specialists,
                 shortest=SHORTEST_QUERY,
             )
-            page = whole_number(("page",), request.page, LAST_PAGE)
-            chosen = slice((page - 1) * request.num_results, page * request.num_results)
+            page = whole_number("page", request.page, LAST_PAGE)
+            chosen = slice((page - 1) * request.max_results, page * request.max_results)
             searcher = self.selection.choose(request.providers, request.topic)
             query = replace(
                 checked.query,
@@ -581,13 +580,12 @@ class RawSearch:
     async def _ask(
         self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore
     ) -> _Reply:
-        asked = question(request, text, max_results=request.results_per_query)
+        asked = question(request, text, max_results=request.max_results)
         try:
             async with one_deadline(self.deadline_seconds, caller) as call, gate:
                 checked = self.guard.check(
                     asked,
                     RawSearchRequest,
-                    "results_per_query",
                     routed=caller.has_specialists,
                     shortest=SHORTEST_QUERY,
                 )

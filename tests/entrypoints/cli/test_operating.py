@@ -25,8 +25,8 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
         price = structured(await client.call_tool("search_web", ASKED))["costUsd"]
         for again in (ASKED, AGAIN):
             assert structured(await client.call_tool("search_web", again))["costUsd"] == 0
-        found = structured(await client.call_tool("web_search", {**ASKED, "num_results": 3}))
-        await client.call_tool("web_search", {**ASKED, "num_results": 3})
+        found = structured(await client.call_tool("web_search", {**ASKED, "max_results": 3}))
+        await client.call_tool("web_search", {**ASKED, "max_results": 3})
         stats = structured(await client.call_tool("get_cache_stats", {}))
         (today,) = structured(await client.call_tool("get_server_stats", {}))["days"]
     jsonschema.validate(stats, tools["get_cache_stats"].output_schema or {})

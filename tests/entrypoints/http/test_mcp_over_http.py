@@ -228,7 +228,7 @@ async def test_an_unknown_tool_is_a_protocol_error(door: Door) -> None:
     ("tool", "arguments"),
     [
         ("search_web", {"query": QUESTION}),
-        ("web_search", {"query": QUESTION, "num_results": 1}),
+        ("web_search", {"query": QUESTION, "max_results": 1}),
         (
             "get_content",
             {"urls": ["SANDBOX/pages/sourdough-bread", "SANDBOX/pages/roman-concrete"]},

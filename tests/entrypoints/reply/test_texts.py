@@ -277,7 +277,7 @@ async def test_a_client_that_reads_only_text_gets_everything_it_needs(
         f"{sandbox.url}/pages/special/not-found",
     )
     calls = {
-        "web_search": {"query": QUERY, "num_results": 2},
+        "web_search": {"query": QUERY, "max_results": 2},
         "web_search_raw": {"query": QUERY},
         "get_content": {"urls": [page, gone]},
         "read_from_page": {"url": page, "query": "How often?"},

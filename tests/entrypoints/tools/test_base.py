@@ -15,27 +15,31 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 @pytest.mark.parametrize(
-    "name", ["max_results", "maxResults", "num_results", "numResults", "limit", "count", "top_k"]
-)
-@pytest.mark.parametrize(
-    ("tool", "field"),
+    "name",
     [
-        ("search_web", "max_results"),
-        ("web_search", "num_results"),
-        ("web_search_raw", "results_per_query"),
+        "max_results",
+        "maxResults",
+        "num_results",
+        "numResults",
+        "resultsPerQuery",
+        "results_per_query",
+        "limit",
+        "count",
+        "top_k",
     ],
 )
-def test_the_number_of_results_is_understood_by_any_usual_name(
-    tool: str, field: str, name: str
-) -> None:
-    assert getattr(BY_NAME[tool].parse({"query": "How tall?", name: 2}), field) == 2
+@pytest.mark.parametrize(
+    "tool", ["search_web", "web_search", "web_search_raw", "search_similar", "search_docs"]
+)
+def test_the_number_of_results_is_understood_by_any_usual_name(tool: str, name: str) -> None:
+    assert BY_NAME[tool].parse({"query": "How tall?", name: 2}).max_results == 2
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_names_are_listed_in_one_style(tool: Tool) -> None:
     listed = [field.alias for field in tool.arguments.model_fields.values()]
     assert listed == [name and to_camel(name) for name in listed]
-    assert "numResults" not in listed
+    assert not {"numResults", "limit", "count"} & set(listed)
 
 
 def test_the_earlier_names_of_web_search_are_understood() -> None:
@@ -46,7 +50,7 @@ def test_the_earlier_names_of_web_search_are_understood() -> None:
         "include_domains": ["example.org"],
     }
     parsed = BY_NAME["web_search"].parse(given)
-    assert (parsed.num_results, parsed.use_cache, parsed.include_domains) == (
+    assert (parsed.max_results, parsed.use_cache, parsed.include_domains) == (
         2,
         False,
         ("example.org",),
@@ -57,7 +61,7 @@ def test_a_value_of_another_type_with_one_possible_meaning_is_understood() -> No
     parsed = BY_NAME["web_search"].parse(
         {"query": 42, "includeDomains": "example.org", "maxResults": 2.0}
     )
-    assert (parsed.query, parsed.include_domains, parsed.num_results) == ("42", ("example.org",), 2)
+    assert (parsed.query, parsed.include_domains, parsed.max_results) == ("42", ("example.org",), 2)
     assert BY_NAME["read_from_page"].parse({"url": "x", "query": "a"}).queries == ("a",)
 
 
@@ -96,7 +100,7 @@ def test_a_name_that_is_given_twice_or_means_nothing_is_refused(given: dict[str,
         ("search_docs", {"sites_filter": "127.0.0.1"}, "sites_filter", "127.0.0.1"),
         ("search_docs", {"sites": "py"}, "sites_filter", "py"),
         ("search_docs", {"version": 3, "max_tokens": 500}, "version", "3"),
-        ("search_docs", {"maxResults": 3}, "limit", 3),
+        ("search_docs", {"limit": 3}, "max_results", 3),
         ("read_docs", {"section_id": "3979840b7d36f4ce"}, "section_id", "3979840b7d36f4ce"),
         ("read_docs", {"id": "3979840b7d36f4ce"}, "section_id", "3979840b7d36f4ce"),
         ("update_docs", {"siteId": 2, "label": "3.12"}, "site", "2"),

@@ -48,7 +48,9 @@ async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(
     async with gateway(max_reply_tokens=TOKENS) as opened:
         site = await opened.docs.add(str(book), "book", "1", CrawlOptions())
         await opened.docs.runner.crawl(site.id)
-        found = await told(opened, "search_docs", query="zebra grass", limit=50, maxTokens=50_000)
+        found = await told(
+            opened, "search_docs", query="zebra grass", maxResults=50, maxTokens=50_000
+        )
         url = found.results[0].url.partition("#")[0]
         await told(opened, "read_docs", url=url, outline=True)
         part = await told(opened, "read_docs", url=url, maxTokens=50_000)
@@ -118,20 +120,20 @@ async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(
         await opened.docs.runner.crawl(site.id)
         found = await BY_NAME["search_docs"].call(
             opened,
-            BY_NAME["search_docs"].parse({"query": "zebra", "limit": 99, "maxTokens": 99_999}),
+            BY_NAME["search_docs"].parse({"query": "zebra", "maxResults": 99, "maxTokens": 99_999}),
             LOCAL,
             no_progress,
         )
         section = found.results[0].section_id
         read = BY_NAME["read_docs"].parse({"sectionId": section, "around": 21, "maxTokens": 10**6})
         part = await BY_NAME["read_docs"].call(opened, read, LOCAL, no_progress)
-        for wrong in ({"limit": 0}, {"limit": -1}, {"maxTokens": 99}):
+        for wrong in ({"maxResults": 0}, {"maxResults": -1}, {"maxTokens": 99}):
             with pytest.raises(SearchValidationError):
                 await told(opened, "search_docs", query="zebra", **wrong)
         with pytest.raises(SearchValidationError):
             await told(opened, "read_docs", sectionId=section, around=-1)
     assert found.warnings == (
-        "`limit` is at most 50: 50 is used.",
+        "`maxResults` is at most 50: 50 is used.",
         "`maxTokens` is at most 50000: 50000 is used.",
     )
     assert part.warnings == (

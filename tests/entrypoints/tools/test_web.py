@@ -115,13 +115,13 @@ async def test_each_call_has_marks_of_its_own(connect: Connect) -> None:
 
 
 UNACCEPTABLE: list[tuple[str, dict[str, Any], str]] = [
-    ("web_search", {"query": "tides", "num_results": -1}, "num_results"),
+    ("web_search", {"query": "tides", "num_results": -1}, "maxResults"),
     ("web_search", {"query": "tides", "num_results": "three"}, "num_results"),
     ("web_search", {"query": "tides", "most": 3}, "most"),
     ("web_search", {"query": "tides", "freshness": "decade"}, "freshness"),
     ("web_search", {"query": "tides", "providers": ["bing"]}, "duckduckgo"),
     ("web_search", {"query": "polymarket odds on a fed cut"}, "polymarket"),
-    ("web_search_raw", {"query": ["tides"], "resultsPerQuery": 0}, "resultsPerQuery"),
+    ("web_search_raw", {"query": ["tides"], "maxResults": 0}, "maxResults"),
     ("web_search_raw", {"query": []}, "1 to 20"),
     ("web_search_raw", {"query": ["tides"] * 21}, "At most 20 items"),
     ("web_search_raw", {"query": "tides", "region": "XX"}, "region"),
@@ -149,18 +149,16 @@ async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> N
         )
         found = structured(
             await client.call_tool(
-                "web_search", {**ESPRESSO, "num_results": 99, "language": "German"}
+                "web_search", {**ESPRESSO, "max_results": 99, "language": "German"}
             )
         )
-        raw = structured(
-            await client.call_tool("web_search_raw", {**ESPRESSO, "resultsPerQuery": 200})
-        )
+        raw = structured(await client.call_tool("web_search_raw", {**ESPRESSO, "maxResults": 200}))
         similar = structured(await client.call_tool("search_similar", {**ESPRESSO, "limit": 30}))
     assert answer["filters"]["region"]["requested"] == "GB"
     assert answer["warnings"][0] == "`maxResults` is at most 8: 8 is used."
     assert found["warnings"][0] == "`maxResults` is at most 50: 50 is used."
-    assert raw["warnings"][0] == "`resultsPerQuery` is at most 50: 50 is used."
-    assert similar["warnings"] == ["`limit` is at most 20: 20 is used."]
+    assert raw["warnings"][0] == "`maxResults` is at most 50: 50 is used."
+    assert similar["warnings"] == ["`maxResults` is at most 20: 20 is used."]
 
 
 @pytest.mark.parametrize("query", ["AI", "C#", "\u2068F1\u2069"])
@@ -230,7 +228,7 @@ async def test_raw_results_are_googles_own_under_either_name(
 ) -> None:
     query = "the water and the time"
     async with connect() as client:
-        one = await client.call_tool("web.search", {"query": query, "resultsPerQuery": 25})
+        one = await client.call_tool("web.search", {"query": query, "maxResults": 25})
         two = await client.call_tool("web_search_raw", {"query": [query, "tides", "x"]})
         names = [tool.name for tool in (await client.list_tools()).tools]
     assert "web.search" not in names

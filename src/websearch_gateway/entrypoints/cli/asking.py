@@ -156,30 +156,30 @@ def _help(about: Argument, *, repeats: bool) -> str:
     return f"{text.removesuffix('.')}{limits}."
 
 
-_MOST_PAGES = {"num_results": ("--num-results", "-n")}
+_NUMBER = {"max_results": ("--max-results", "-n")}
 
 search = asking(
     SearchRequest,
     lambda gateway, asked, tell: gateway.search(asked, DIRECT, tell),
     "show_response",
     "Answer a question from the web, with sources.",
-    {"max_results": ("--max-results", "-n"), "include_answers": ("--answer/--no-answer",)},
+    {**_NUMBER, "include_answers": ("--answer/--no-answer",)},
 )
 web = asking(
     WebSearchRequest,
     lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
     "show_found",
     "Find pages and read them.",
-    _MOST_PAGES,
-    num_results=5,
+    _NUMBER,
+    max_results=5,
 )
 news = asking(
     WebSearchRequest,
     lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
     "show_found",
     "Find news and read them.",
-    _MOST_PAGES,
-    num_results=5,
+    _NUMBER,
+    max_results=5,
     freshness="week",
     topic="news",
 )
@@ -188,7 +188,7 @@ raw = asking(
     lambda gateway, asked, tell: gateway.raw_search(asked, DIRECT, tell),
     "show_raw",
     "List results without their pages, in Google's form with --json.",
-    {"results_per_query": ("--num-results", "-n")},
+    _NUMBER,
 )
 
 

@@ -205,7 +205,7 @@ async def _documented(gateway: Gateway, url: str) -> Scene:
     try:
         site = await gateway.docs.add(url, "heron", "2.0", CrawlOptions(delay=0.0))
         await gateway.docs.runner.crawl(site.id)
-        return Scene(caption, DOCUMENTED, await gateway.search_docs(DOCUMENTED, limit=1))
+        return Scene(caption, DOCUMENTED, await gateway.search_docs(DOCUMENTED, max_results=1))
     except SearchError as error:
         return Scene(caption, DOCUMENTED, describe(error))
 

@@ -111,7 +111,9 @@ def search(
     query: Annotated[str, typer.Argument(help="A symbol, a flag, or a question in words.")],
     site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
-    limit: Annotated[int, typer.Option(help="Sections at most (1-50).")] = 10,
+    max_results: Annotated[
+        int, typer.Option("--max-results", "-n", help="The most sections (1-50).")
+    ] = 10,
     max_tokens: Annotated[
         int, typer.Option(help="The most tokens of all sections together.")
     ] = 1_600,
@@ -122,7 +124,7 @@ def search(
     options: dict[str, Any] = {
         "site_id": text_given(site),
         "label": text_given(version),
-        "limit": limit,
+        "max_results": max_results,
         "max_tokens": max_tokens,
     }
     _within(lambda gateway: gateway.search_docs(query, **options), "show_hits", as_json, config)

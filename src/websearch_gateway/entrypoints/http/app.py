@@ -238,7 +238,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_news": {"query": "storm warnings north sea", "maxResults": 3},
     "web_search_raw": {
         "query": ["eiffel tower height", "tokyo tower height"],
-        "resultsPerQuery": 5,
+        "maxResults": 5,
     },
     "get_content": {"url": _TOWER, "maxChars": 4000},
     "read_from_page": {"url": _TOWER, "query": ["How tall is it?"], "maxResults": 2},

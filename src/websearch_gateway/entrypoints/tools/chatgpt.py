@@ -54,7 +54,7 @@ class FetchArguments(Arguments):
 async def _find(
     gateway: Gateway, asked: FindArguments, caller: Caller, progress: Progress
 ) -> ConnectorHits:
-    request = WebSearchRequest(asked.query, num_results=MOST_HITS, read_pages=False)
+    request = WebSearchRequest(asked.query, max_results=MOST_HITS, read_pages=False)
     found = await gateway.web_search(request, caller, progress)
     hits = [
         ConnectorHit(id=result.link, title=_title(result.title, result.link), url=result.link)

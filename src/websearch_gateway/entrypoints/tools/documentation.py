@@ -81,7 +81,7 @@ class SearchDocsArguments(Arguments):
         StrictStr | None, declared("Regular expression over site names and URLs.", maxLength=200)
     ] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
-    limit: Annotated[StrictInt, declared("The most sections.", minimum=1, maximum=50)] = 10
+    max_results: Annotated[StrictInt, declared("The most sections.", minimum=1, maximum=50)] = 10
     max_tokens: Annotated[
         StrictInt, declared("The most tokens of all sections.", minimum=100, maximum=50_000)
     ] = 1_600
@@ -132,14 +132,14 @@ async def _search(
 ) -> DocsSearchResponse:
     from websearch_gateway.docs import MOST_SEARCH_TOKENS, MOST_SECTIONS
 
-    limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
-    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_SEARCH_TOKENS)
+    max_results, fewer = up_to("maxResults", given.max_results, MOST_SECTIONS)
+    max_tokens, shorter = up_to("maxTokens", given.max_tokens, MOST_SEARCH_TOKENS)
     found = await gateway.search_docs(
         given.query,
         site_id=given.site_id,
         sites_filter=given.sites_filter,
         label=given.version,
-        limit=limit,
+        max_results=max_results,
         max_tokens=max_tokens,
         caller=caller,
     )
@@ -157,8 +157,8 @@ async def _read(
     from websearch_gateway.docs import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
     most = reply_tokens(gateway, caller)
-    around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
-    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_PAGE_TOKENS)
+    around, fewer = up_to("around", given.around, MOST_AROUND) if given.around else (0, ())
+    max_tokens, shorter = up_to("maxTokens", given.max_tokens, MOST_PAGE_TOKENS)
     while True:
         found = await read_docs(
             gateway.docs,

@@ -84,7 +84,7 @@ class SearchSimilarArguments(SearchCachedArguments):
     threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = (
         0.72
     )
-    limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
+    max_results: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
 
 
 _cache = partial(Tool, toolset="cache", open_world=False)

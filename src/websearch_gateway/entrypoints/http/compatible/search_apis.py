@@ -240,7 +240,7 @@ async def _answer(
     fresh = hours if hours is not None and hours <= MOST_ANSWER_HOURS else None
     question = SearchRequest(
         wanted.query,
-        min(request.num_results, 8),
+        min(request.max_results, 8),
         fresh,
         request.region,
         include_domains=request.include_domains,
