@@ -13,6 +13,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.requests import Request
@@ -36,7 +37,7 @@ _PASSAGE = re.compile(
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]")
 _ORDER = re.compile(r"\bsay that ([^.\n]*)", re.IGNORECASE)
-_CLAIMS = 2
+_MOST_SENTENCES = 2
 _CLAIM = re.compile(r'^\{"claim": .*\}$', re.MULTILINE)
 _FIGURE = re.compile(r"\d[\d,.]*\d|\d")
 _SAME_WORDS = 0.6
@@ -51,107 +52,151 @@ _llm_refusal = worded(
 )
 
 
-def _written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
-    question = _QUESTION.findall(prompt)[-1:] or [""]
-    wanted = set(terms(question[0]))
+@dataclass(frozen=True)
+class _Passage:
+    """A numbered passage of the prompt."""
 
-    def worth(said: tuple[str, str, str]) -> tuple[int, int]:
-        """The words of the question in the sentence below its heading, and in the sentence itself."""
-        _, heading, sentence = said
-        return len(wanted & set(terms(f"{heading} {sentence}"))), len(wanted & set(terms(sentence)))
+    number: int
+    heading: str
+    text: str
 
-    said = [
-        (number, heading, sentence.strip())
-        for number, heading, text in _PASSAGE.findall(prompt)
-        for sentence in _SENTENCE.findall(text)
-        if not sentence.lstrip().startswith("#")
+    def sentences(self) -> list[str]:
+        """Its sentences in order, without headings."""
+        sentences = [sentence.strip() for sentence in _SENTENCE.findall(self.text)]
+        return [sentence for sentence in sentences if not sentence.startswith("#")]
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence that the "model" writes, the passages that it names for it, and the words that it quotes from them."""
+
+    text: str
+    passages: tuple[int, ...]
+    quote: str
+
+
+def _passages(prompt: str) -> list[_Passage]:
+    return [
+        _Passage(int(number), heading, text) for number, heading, text in _PASSAGE.findall(prompt)
     ]
-    best = [
-        (one[2], [int(one[0])])
-        for one in sorted(said, key=worth, reverse=True)[:_CLAIMS]
-        if worth(one)[0]
-    ]
+
+
+def _answer(prompt: str, fault: str | None) -> list[_Sentence]:
+    """The sentences of the passages that have most words of the question."""
+    passages = _passages(prompt)
+    sentences = _best_sentences(prompt, passages)
     if fault == "obey":
-        orders = [
-            (order, [int(number)])
-            for number, _, text in _PASSAGE.findall(prompt)
-            for order in _ORDER.findall(text)
-        ]
-        best = [(f"{order[:1].upper()}{order[1:]}.", numbers) for order, numbers in orders] or best
-    return [_spoiled(sentence, numbers, fault) for sentence, numbers in best]
+        sentences = _obeyed(passages) or sentences
+    return [_spoiled(sentence, fault) for sentence in sentences]
 
 
-def _spoiled(sentence: str, numbers: list[int], fault: str | None) -> tuple[str, list[int], str]:
+def _best_sentences(prompt: str, passages: list[_Passage]) -> list[_Sentence]:
+    questions = _QUESTION.findall(prompt)
+    query = set(terms(questions[-1])) if questions else set()
+    ranked = []
+    for passage in passages:
+        for sentence in passage.sentences():
+            below_heading = len(query & set(terms(f"{passage.heading} {sentence}")))
+            alone = len(query & set(terms(sentence)))
+            if below_heading:
+                written = _Sentence(sentence, (passage.number,), sentence)
+                ranked.append(((below_heading, alone), written))
+    ranked.sort(key=lambda row: row[0], reverse=True)
+    return [sentence for _, sentence in ranked[:_MOST_SENTENCES]]
+
+
+def _obeyed(passages: list[_Passage]) -> list[_Sentence]:
+    """What the passages order to say."""
+    sentences = []
+    for passage in passages:
+        for order in _ORDER.findall(passage.text):
+            text = f"{order[:1].upper()}{order[1:]}."
+            sentences.append(_Sentence(text, (passage.number,), text))
+    return sentences
+
+
+def _spoiled(sentence: _Sentence, fault: str | None) -> _Sentence:
+    text = sentence.text
     match fault:
         case "own_words":
-            return f"In short, {sentence[:1].lower()}{sentence[1:]}", numbers, sentence
+            return replace(sentence, text=f"In short, {text[:1].lower()}{text[1:]}")
         case "other_language":
-            return "Leider steht die Antwort in keiner dieser Quellen.", numbers, sentence
+            return replace(sentence, text="Leider steht die Antwort in keiner dieser Quellen.")
         case "made_up_sources":
-            return sentence, [number + 70 for number in numbers], sentence
+            return replace(sentence, passages=tuple(number + 70 for number in sentence.passages))
         case "made_up_quotes":
-            return sentence, numbers, "words that no passage of the prompt has"
+            return replace(sentence, quote="words that no passage of the prompt has")
         case "wrong_numbers":
-            return re.sub(r"\d+", lambda match: str(int(match[0]) + 7), sentence), numbers, sentence
+            return replace(
+                sentence, text=re.sub(r"\d+", lambda digits: str(int(digits[0]) + 7), text)
+            )
         case "wrong_names":
-            return re.sub(r"\s[A-Z]\w+", " Zebediah", sentence, count=1), numbers, sentence
+            return replace(sentence, text=re.sub(r"\s[A-Z]\w+", " Zebediah", text, count=1))
         case "no_marks":
-            return sentence, [], ""
+            return replace(sentence, passages=(), quote="")
         case _:
-            return sentence, numbers, sentence
+            return sentence
 
 
-def _judged(claims: list[dict[str, Any]], fault: str | None) -> list[dict[str, Any]]:
+def _judgements(claims: list[dict[str, Any]], fault: str | None) -> list[dict[str, Any]]:
     """A judgement for each claim: right as long as it and its sentences say the same with the same words.
 
     `says_yes` supports everything, `judges_some` leaves out every second claim, `made_up_quotes` quotes nothing real.
     """
-    found = []
-    for claim in claims:
-        said = set(terms(claim["text"]))
-        shares = [
-            len(said & set(terms(sentence))) / max(1, len(said)) for sentence in claim["sentences"]
-        ]
-        best = max(range(len(shares)), key=shares.__getitem__)
-        sentence = claim["sentences"][best]
-        is_same = set(_FIGURE.findall(claim["text"])) <= set(_FIGURE.findall(sentence))
-        verdict = (
-            ("supported" if is_same else "contradicted")
-            if shares[best] >= _SAME_WORDS
-            else "unclear"
-        )
-        quote = (
-            "words that no sentence of the prompt has" if fault == "made_up_quotes" else sentence
-        )
-        verdict = "supported" if fault == "says_yes" else verdict
-        found.append({"claim": claim["claim"], "verdict": verdict, "quote": quote})
-    return found[::2] if fault == "judges_some" else found
+    judgements = [_judgement(claim, fault) for claim in claims]
+    return judgements[::2] if fault == "judges_some" else judgements
+
+
+def _judgement(claim: dict[str, Any], fault: str | None) -> dict[str, Any]:
+    words = set(terms(claim["text"]))
+
+    def shared(sentence: str) -> float:
+        return len(words & set(terms(sentence))) / max(1, len(words))
+
+    sentence = max(claim["sentences"], key=shared)
+    has_its_figures = set(_FIGURE.findall(claim["text"])) <= set(_FIGURE.findall(sentence))
+    if fault == "says_yes":
+        verdict = "supported"
+    elif shared(sentence) < _SAME_WORDS:
+        verdict = "unclear"
+    else:
+        verdict = "supported" if has_its_figures else "contradicted"
+    quote = "words that no sentence of the prompt has" if fault == "made_up_quotes" else sentence
+    return {"claim": claim["claim"], "verdict": verdict, "quote": quote}
 
 
 def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
     if fault == "prompt_echo":
         return prompt
-    if rows := _CLAIM.findall(prompt):
-        return json.dumps({"judgements": _judged([json.loads(row) for row in rows], fault)})
-    said = [] if fault == "no_answer" else _written(prompt, fault)
+    if claims := _CLAIM.findall(prompt):
+        return json.dumps({"judgements": _judgements(list(map(json.loads, claims)), fault)})
+    sentences = [] if fault == "no_answer" else _answer(prompt, fault)
     if in_json:
-        sentences = [
-            {"text": text, "quotes": [{"passage": number, "words": words} for number in numbers]}
-            for text, numbers, words in said
-        ]
-        return json.dumps({"sentences": sentences})
+        return json.dumps({"sentences": list(map(_as_json, sentences))})
     if fault == "old_marks":
-        return " ".join(
-            f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers, _ in said
-        )
-    marked = (
-        " ".join([text, *(f'[{number}: "{words}"]' for number in numbers)])
-        for text, numbers, words in said
-    )
-    reply = " ".join(marked) or "NO ANSWER"
+        return " ".join(map(_with_old_marks, sentences))
+    reply = " ".join(map(_with_quotes, sentences)) or "NO ANSWER"
     if fault == "thinks_aloud":
-        return f"Let me look at the passages.</think>\nBased on the passages, here is the answer:\n{reply}"
+        thoughts = (
+            "Let me look at the passages.</think>\nBased on the passages, here is the answer:"
+        )
+        return f"{thoughts}\n{reply}"
     return reply[: len(reply) * 2 // 3] if fault == "breaks_off" else reply
+
+
+def _as_json(sentence: _Sentence) -> dict[str, Any]:
+    quotes = [{"passage": number, "words": sentence.quote} for number in sentence.passages]
+    return {"text": sentence.text, "quotes": quotes}
+
+
+def _with_old_marks(sentence: _Sentence) -> str:
+    marks = "".join(f"[{number}]" for number in sentence.passages)
+    return f"{sentence.text} {marks}"
+
+
+def _with_quotes(sentence: _Sentence) -> str:
+    marks = [f'[{number}: "{sentence.quote}"]' for number in sentence.passages]
+    return " ".join([sentence.text, *marks])
 
 
 async def _events(model: str, text: str, prompt: str, *, endless: bool) -> AsyncIterator[str]:
@@ -159,24 +204,23 @@ async def _events(model: str, text: str, prompt: str, *, endless: bool) -> Async
         base = {"id": "chatcmpl-sandbox", "object": "chat.completion.chunk", "model": model}
         return f"data: {json.dumps(base | fields)}\n\n"
 
-    yield event(
-        choices=[{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]
-    )
+    def delta(finish: str | None = None, **fields: str) -> str:
+        return event(choices=[{"index": 0, "delta": fields, "finish_reason": finish}])
+
+    yield delta(role="assistant", content="")
     for word in re.findall(r"\S+\s*", text):
-        yield event(choices=[{"index": 0, "delta": {"content": word}, "finish_reason": None}])
+        yield delta(content=word)
     while endless:
-        yield event(
-            choices=[{"index": 0, "delta": {"content": " and so on,"}, "finish_reason": None}]
-        )
+        yield delta(content=" and so on,")
         await asyncio.sleep(0.001)
-    yield event(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])
+    yield delta("stop")
     yield event(choices=[], usage=_usage(prompt, text))
     yield "data: [DONE]\n\n"
 
 
 def _usage(prompt: str, text: str) -> dict[str, int]:
-    asked, said = len(prompt) // 4, len(text) // 4
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    read, written = len(prompt) // 4, len(text) // 4
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 async def _chat(request: Request) -> Response:
@@ -188,26 +232,21 @@ async def _chat(request: Request) -> Response:
 
 def completion(body: dict[str, Any], fault: str | None) -> Response:
     """The reply of the "model" to a request that was checked."""
-    prompt, model = (
-        "\n".join(str(message.get("content")) for message in body.get("messages", [])),
-        body["model"],
-    )
-    text = _reply(prompt, fault, in_json="response_format" in body and fault != "endless")
+    prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
+    is_endless = fault == "endless"
+    text = _reply(prompt, fault, in_json="response_format" in body and not is_endless)
     if body.get("stream"):
-        events = _events(model, text, prompt, endless=fault == "endless")
+        events = _events(body["model"], text, prompt, endless=is_endless)
         return StreamingResponse(events, media_type="text/event-stream")
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": text},
-        "finish_reason": "stop",
-    }
+    message = {"role": "assistant", "content": text}
     reply = {
         "id": "chatcmpl-sandbox",
         "object": "chat.completion",
-        "model": model,
-        "choices": [choice],
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": _usage(prompt, text),
     }
-    return JSONResponse(reply | {"usage": _usage(prompt, text)})
+    return JSONResponse(reply)
 
 
 async def _models(request: Request) -> JSONResponse:
@@ -242,20 +281,26 @@ async def _scored(
 ) -> list[dict[str, Any]]:
     body = await posted(request, "reranker", _rerank_refusal)
     query, texts = body.get("query"), body.get(field)
-    if (
-        not isinstance(query, str)
-        or not isinstance(texts, list)
-        or not all(isinstance(one, str) for one in texts)
-    ):
+    if not isinstance(query, str) or not isinstance(texts, list):
+        raise missing
+    if not all(isinstance(text, str) for text in texts):
         raise missing
     if field == "texts" and len(texts) > _MOST_TEI:
         raise _tei_refusal(413, f"batch size {len(texts)} > maximum allowed batch size {_MOST_TEI}")
-    asked, *said = ([*re.findall(r"\w+", text.casefold())] for text in (query, *texts))
-    scores = [sum(word in asked for word in words) / max(1, len(words)) for words in said]
-    return [
-        {"index": at, score: scores[at]}
-        for at in sorted(range(len(texts)), key=lambda at: -scores[at])
+    query_words = _words(query)
+    rows = [
+        {"index": place, score: _share_in(query_words, _words(text))}
+        for place, text in enumerate(texts)
     ]
+    return sorted(rows, key=lambda row: -row[score])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _share_in(query: list[str], words: list[str]) -> float:
+    return sum(word in query for word in words) / max(1, len(words))
 
 
 async def _rerank(request: Request) -> JSONResponse:

@@ -24,6 +24,9 @@ from websearch_gateway.sandbox.vendors.vendor import (
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11
+# The limits of the search (https://docs.perplexity.ai/api-reference/search-post).
+_MOST_QUERIES, _MOST_RESULTS, _DEFAULT_RESULTS = 5, 20, 10
+_MOST_FILTERS = 20
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
 
 refusal = worded(
@@ -55,31 +58,40 @@ async def _agent(request: Request) -> JSONResponse:
     output: list[dict[str, Any]] = []
     text = "I answer this from memory."
     # Without an instruction, the model decides whether to search.
-    if tool is not None and body.get("tool_choice") == "required" and fault != "no_search":
-        question = str(body.get("input"))
-        within = _within(request, (tool.get("filters") or {}).get("search_domain_filter", []))
-        region = (tool.get("user_location") or {}).get("country")
-        pages = [*enumerate(research(request, question, region, within=within))]
-        results = [
-            {"id": _FIRST_ID - place, **_row(page, page.title, page.claim or "")}
-            for place, page in pages
-        ]
-        output.append({"type": "search_results", "queries": [question], "results": results})
-        claims = [f"{page.claim}[{_FIRST_ID - place}]" for place, page in pages if page.claim]
-        text = " ".join(claims) or "I could not find an answer."
+    searches = body.get("tool_choice") == "required" and fault != "no_search"
+    if tool is not None and searches:
+        results, text = _answered(request, str(body.get("input")), tool)
+        output.append(results)
     content = [{"type": "output_text", "text": text, "annotations": []}]
-    output.append(
-        {"type": "message", "role": "assistant", "status": "completed", "content": content}
-    )
+    message = {"type": "message", "role": "assistant", "status": "completed", "content": content}
     usage: dict[str, Any] = {"input_tokens": 2000, "output_tokens": 100, "total_tokens": 2100}
-    usage |= {"tool_calls_details": {"web_search": {"invocation": len(output) - 1}}}
+    usage["tool_calls_details"] = {"web_search": {"invocation": len(output)}}
     reply = {
         "id": "resp_sandbox",
         "object": "response",
         "status": "completed",
         "model": body["model"],
+        "output": [*output, message],
+        "error": None,
+        "usage": usage,
     }
-    return JSONResponse(reply | {"output": output, "error": None, "usage": usage})
+    return JSONResponse(reply)
+
+
+def _answered(request: Request, question: str, tool: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The item with the search results, and the answer that cites them."""
+    filters = tool.get("filters") or {}
+    within = _within(request, filters.get("search_domain_filter", []))
+    region = (tool.get("user_location") or {}).get("country")
+    rows, claims = [], []
+    for place, page in enumerate(research(request, question, region, within=within)):
+        # The ids fall, so that nobody takes them for places in the list.
+        number = _FIRST_ID - place
+        rows.append({"id": number, **_row(page, page.title, page.claim or "")})
+        if page.claim:
+            claims.append(f"{page.claim}[{number}]")
+    item = {"type": "search_results", "queries": [question], "results": rows}
+    return item, " ".join(claims) or "I could not find an answer."
 
 
 async def _models(request: Request) -> JSONResponse:
@@ -92,28 +104,25 @@ async def _models(request: Request) -> JSONResponse:
 
 async def _search(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
-    query, number, domains = (
-        body.get("query"),
-        body.get("max_results", 10),
-        body.get("search_domain_filter", []),
-    )
+    query, number = body.get("query"), body.get("max_results", _DEFAULT_RESULTS)
+    domains = body.get("search_domain_filter", [])
     period = body.get("search_recency_filter")
     queries: list[Any] = query if isinstance(query, list) else [query]
+    languages = body.get("search_language_filter", [])
+    are_texts = all(isinstance(text, str) and text.strip() for text in queries)
+    mixes_allowed_and_denied = len({name.startswith("-") for name in domains}) > 1
     if (
-        not 1 <= len(queries) <= 5
-        or not all(isinstance(one, str) and one.strip() for one in queries)
-        or number not in range(1, 21)
-        or len(domains) > 20
-        or len({name.startswith("-") for name in domains}) > 1
-        or len(body.get("search_language_filter", [])) > 20
+        not 1 <= len(queries) <= _MOST_QUERIES
+        or not are_texts
+        or not (type(number) is int and 1 <= number <= _MOST_RESULTS)
+        or max(len(domains), len(languages)) > _MOST_FILTERS
+        or mixes_allowed_and_denied
         or period not in (None, "hour", *_DAYS)
     ):
         raise refusal(400)
-    within = _within(request, domains)
     days = _DAYS.get(period, 1) if period else None
-    matches = found(
-        request, " ".join(queries), days=days, within=within, region=body.get("country")
-    )[:number]
+    within, region = _within(request, domains), body.get("country")
+    matches = found(request, " ".join(queries), days=days, within=within, region=region)[:number]
     results = [_row(match, match.page.title, match.snippet) for match in matches]
     return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
 
