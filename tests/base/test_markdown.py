@@ -40,7 +40,23 @@ def test_text_without_comments_is_unchanged(markdown: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["```", "~~~", "````", "``` a", "~~~ `", "`", "a", "| b", "- c", "  ", "\t", "\n", "\n"]
+            [
+                "```",
+                "~~~",
+                "````",
+                "``` a",
+                "~~~ `",
+                "`",
+                "a",
+                "| b",
+                "- c",
+                "- ",
+                "2) ",
+                "  ",
+                "\t",
+                "\n",
+                "\n",
+            ]
         )
     )
 )
@@ -49,6 +65,13 @@ def test_code_blocks_are_the_blocks_of_the_kind_code(pieces: list[str]) -> None:
     assert list(code_blocks(text)) == [
         (block.start, block.end) for block in blocks(text) if block.kind == "code"
     ]
+
+
+@pytest.mark.parametrize("marker", ["- ", "* ", "3. ", "12) ", "   - "])
+def test_a_fence_right_after_a_list_marker_opens_a_code_block(marker: str) -> None:
+    text = f"{marker}```\n    first\n    ```\n\nBetween.\n\n```\nsecond\n```\n\nAfter."
+    kinds = [block.kind for block in blocks(text)]
+    assert kinds == ["item", "code", "paragraph", "code", "paragraph"]
 
 
 @pytest.mark.parametrize(

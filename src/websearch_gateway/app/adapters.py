@@ -584,19 +584,12 @@ class DocumentReading:
         page = await self.workers.run(
             crawled, read, draft, *arguments, deadline=deadline, heavy=heavy
         )
-        chunks = (
-            ChunkDraft(start, stop, tuple(path), anchor, before, after, tuple(map(tuple, inner)))
-            for start, stop, path, anchor, before, after, inner in page.pop("chunks")
-        )
-        symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
-        return Document(
-            **{
-                **page,
-                "chunks": tuple(chunks),
-                "symbols": tuple(symbols),
-                "links": tuple(page["links"]),
-            }
-        )
+        made = {
+            "chunks": tuple(map(ChunkDraft.of_values, page["chunks"])),
+            "symbols": tuple(Symbol(**values) for values in page["symbols"]),
+            "links": tuple(page["links"]),
+        }
+        return Document(**{**page, **made})
 
 
 def _make(

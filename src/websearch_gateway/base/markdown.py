@@ -31,7 +31,8 @@ _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
 _ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
 _ROWS = re.compile(rf"({_ROW})(?:{_ROW})*+")
 _OPENING_FENCE = re.compile(
-    r"^([ \t]*+)(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)(?:\n|\Z)", re.MULTILINE
+    rf"^((?:{_ITEM.pattern})?[ \t]*+)(?:(`{{3,}}+)[^`\n]*+|(~{{3,}}+)[^\n]*+)(?:\n|\Z)",
+    re.MULTILINE,
 )
 _FENCE_LINE = re.compile(r"^[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
 _INDENTED = re.compile(r"(?: {2,}|\t)")
@@ -136,7 +137,11 @@ def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
         return line, stop, "heading", len(heading[1])
     if _RULE.match(line):
         return line, stop, "rule", 0
-    return line, stop, "item" if _ITEM.match(line) else "paragraph", 0
+    item = _ITEM.match(line)
+    if item and _FENCE.match(line, item.end()):
+        # The fence right after a marker opens a code block: otherwise its closing fence would open one.
+        return item[0], at + item.end(), "item", 0
+    return line, stop, "item" if item else "paragraph", 0
 
 
 def _after_fence(text: str, at: int, fence: str) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeVarTuple
 
 from websearch_gateway.errors import (
     TOO_COSTLY,
@@ -22,6 +22,8 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from websearch_gateway.base import Fetched
     from websearch_gateway.ports import Vectors
 
@@ -221,6 +223,12 @@ class ChunkDraft:
     after: str = ""
     inner: tuple[tuple[int, str], ...] = ()
 
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Self:
+        """The chunk whose fields a worker sent as JSON, which has no tuples."""
+        inner = tuple((offset, name) for offset, name in values["inner"])
+        return cls(**{**values, "heading_path": tuple(values["heading_path"]), "inner": inner})
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -378,6 +386,11 @@ class ReadDocument(Protocol):
             SearchTimeoutError: reading took too long.
         """
         ...
+
+
+def values_of(record: DataclassInstance) -> dict[str, Any]:
+    """The fields of a record by their names. Unlike `asdict` it copies none of them."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 HEX_DIGITS = 16

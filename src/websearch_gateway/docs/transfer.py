@@ -43,6 +43,7 @@ from websearch_gateway.docs.models import (
     Symbol,
     SymbolKind,
     content_of,
+    values_of,
 )
 from websearch_gateway.docs.store.database import pack_vectors, unpack_vectors
 from websearch_gateway.errors import SearchValidationError
@@ -261,11 +262,8 @@ def _line(page: StoredPage) -> bytes:
         "url": draft.url,
         "title": draft.title,
         "markdown": draft.markdown,
-        "chunks": [
-            (c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner)
-            for c in draft.chunks
-        ],
-        "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in draft.symbols],
+        "chunks": [list(values_of(chunk).values()) for chunk in draft.chunks],
+        "symbols": [list(values_of(symbol).values()) for symbol in draft.symbols],
         "links": page.links,
         "etag": draft.etag,
         "last_modified": draft.last_modified,

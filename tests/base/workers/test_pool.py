@@ -31,7 +31,7 @@ from websearch_gateway.base.workers.pool import (
     Worker,
     Workers,
 )
-from websearch_gateway.base.workers.worker import Limits
+from websearch_gateway.base.workers.worker import Limits, request_frames
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Deadline, TokenUsage
@@ -215,6 +215,18 @@ async def test_cancelling_the_caller_kills_the_process(workers: Workers) -> None
         await task
     assert not running(pid)
     assert await workers.run(operator.add, 1, 1, deadline=soon()) == 2
+
+
+async def test_killing_a_process_leaves_its_exit_code_to_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(_: object) -> int | None:
+        raise AssertionError("asyncio's thread waits for this process")
+
+    worker = await Worker.start(pool.LIMITS, request_frames(int, ()))
+    monkeypatch.setattr(subprocess.Popen, "poll", never)
+    await worker.kill()
+    assert not worker.alive
 
 
 async def test_an_idle_process_killed_from_outside_is_replaced(workers: Workers) -> None:
@@ -409,7 +421,7 @@ PARENT = """
 import asyncio, os, re
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.feed import parse_feed
-from websearch_gateway.base.workers.worker import Limits
+from websearch_gateway.base.workers.worker import Limits, request_frames
 from websearch_gateway.base.workers.pool import Workers
 
 async def main():

@@ -37,6 +37,14 @@ def test_a_large_section_ends_where_the_next_begins():
     assert ENOUGH <= estimate_tokens(markdown[first.start : first.stop]) <= TARGET
 
 
+def test_a_chunk_that_begins_inside_a_section_ends_with_it():
+    markdown = f"# Title\n\n{WORDS * 60}\n\n{WORDS * 10}\n\n## Two\n\nSecond."
+    second = markdown.index("## Two")
+    chunks = cut(markdown, [(0, "title"), (second, "two")])
+    assert [chunk.anchor for chunk in chunks][-2:] == ["title", "two"]
+    assert chunks[-1].start == second
+
+
 def test_code_stays_whole():
     code = "```python\n" + "call(argument)\n" * 100 + "```"
     markdown = f"# Title\n\n{WORDS * 50}\n\n{code}\n\n{WORDS * 50}"
@@ -102,8 +110,10 @@ def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
     draft = drafted(Scope.of(base), [("m.run", "")], page)
     assert draft["links"] == [f"{base}a.html", f"{base}b/"]
     assert (draft["canonical"], draft["refresh"]) == ("", "")
-    assert [symbol[0] for symbol in draft["symbols"]] == ["m.run"]
-    assert [chunk[:2] for chunk in draft["chunks"]] == [(0, len(page.markdown))]
+    assert [symbol["name"] for symbol in draft["symbols"]] == ["m.run"]
+    assert [(chunk["start"], chunk["stop"]) for chunk in draft["chunks"]] == [
+        (0, len(page.markdown))
+    ]
 
 
 def test_the_rows_of_a_page_of_any_text_are_made_in_linear_time():

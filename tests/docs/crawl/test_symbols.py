@@ -258,3 +258,18 @@ def test_a_name_of_an_inventory_whose_anchor_is_an_empty_element_is_in_the_secti
     found = page_symbols(text, chunks, anchors, [("worker_limit", "std-setting-worker_limit")])
     (one,) = (one for one in found if one.anchor == "std-setting-worker_limit")
     assert (one.name, one.kind, one.ordinal) == ("worker_limit", "api", 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("-4, --ipv4", ["-4", "--ipv4"]),
+        ("-15, 'quad_segs=4'", []),
+        ("-0.5 1.5 2", []),
+        ("--Return the point of a line", []),
+        ("--result--", []),
+        ("--color WHEN", ["--color"]),
+    ],
+)
+def test_numbers_and_comments_are_no_options(line, names):
+    assert [name for name, kind in named(line) if kind == "option"] == names

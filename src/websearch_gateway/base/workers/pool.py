@@ -356,8 +356,7 @@ class Worker:
 
     async def kill(self) -> None:
         """Kill the process at once."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
+        self._send_kill()
         for (
             pipe
         ) in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
@@ -367,6 +366,17 @@ class Worker:
         if self._first is not None:
             self._first.cancel()
             await asyncio.gather(self._first, return_exceptions=True)
+
+    def _send_kill(self) -> None:
+        """Kill without `Process.kill`, which looks whether the process has ended, and so takes its exit code away from
+        the thread of asyncio that waits for it."""
+        if not self.alive:
+            return
+        with suppress(ProcessLookupError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.kill(self._process.pid, signal.SIGKILL)
 
     async def stop(self) -> None:
         """Close its input, which makes an idle process exit; kill it if it does not."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from websearch_gateway.base import Block, blocks, estimate_tokens, lines, plain
+from websearch_gateway.docs.crawl.definitions import headed
 from websearch_gateway.docs.crawl.scope import Scope, sorted_out
-from websearch_gateway.docs.models import ChunkDraft, Symbol, SymbolKind
+from websearch_gateway.docs.models import ChunkDraft, Symbol, SymbolKind, values_of
 from websearch_gateway.evidence import Piece, pieces
 
 TARGET = 650
@@ -38,24 +38,23 @@ def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: Any) -> dict
         defined: the names and anchors that an inventory defines on the page.
         page: as the readers know it, a dataclass.
     """
-    found = list(blocks(page.markdown))
+    text = headed(page.markdown, page.anchors)
+    found = list(blocks(text.markdown))
     links, left_out = sorted_out((_placed(scope, link) for link in page.links), MOST_LEFT_OUT)
-    chunks = cut(page.markdown, page.anchors, found)
-    symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
+    chunks = cut(text.markdown, text.anchors, found, text.starts)
+    names = (*defined, *text.defined)
+    symbols = page_symbols(text.markdown, chunks, text.anchors, names, found, page.title)
+    document = values_of(page)
+    del document["anchors"]
     return {
-        **{
-            field.name: getattr(page, field.name)
-            for field in fields(page)
-            if field.name != "anchors"
-        },
+        **document,
+        "markdown": text.markdown,
         "links": links,
         "left_out": left_out,
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
         "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
-        "chunks": [
-            (c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks
-        ],
-        "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in symbols],
+        "chunks": list(map(values_of, chunks)),
+        "symbols": list(map(values_of, symbols)),
     }
 
 
@@ -66,18 +65,23 @@ def _placed(scope: Scope, link: str) -> tuple[str, str]:
 
 
 def cut(
-    markdown: str, anchors: Sequence[tuple[int, str]] = (), found: Iterable[Block] | None = None
+    markdown: str,
+    anchors: Sequence[tuple[int, str]] = (),
+    found: Iterable[Block] | None = None,
+    definitions: Collection[int] = (),
 ) -> tuple[ChunkDraft, ...]:
     """The chunks of a page, in order. Code blocks stay whole, and small neighbouring sections share a chunk.
 
-    If a chunk has several sections, its heading path is their common part.
+    If a chunk has several sections, its heading path is their common part. A chunk that begins inside a section ends
+    with it, so that its anchor is that of all its text.
 
     Args:
         found: the blocks of `markdown`, if the caller has them.
+        definitions: the offsets of headings that always begin a chunk.
     """
     offsets = [offset for offset, _ in anchors]
     chunks = []
-    for group in _groups(markdown, set(offsets), found):
+    for group in _groups(markdown, set(offsets), set(definitions), found):
         first, last = group[0], group[-1]
         place, end = bisect_right(offsets, first.start), bisect_right(offsets, last.end)
         anchor = anchors[place - 1][1] if place else ""
@@ -93,29 +97,40 @@ def cut(
 
 
 def _groups(
-    markdown: str, starts: set[int], found: Iterable[Block] | None
+    markdown: str, starts: set[int], definitions: set[int], found: Iterable[Block] | None
 ) -> Iterator[list[Piece]]:
     group: list[Piece] = []
     filled = 0
+    begins_inside = False
     for piece in pieces(markdown, TARGET, found):
         length = estimate_tokens(markdown[piece.start : piece.end])
-        if group and not _joins(group[-1], piece, filled, length, is_start=piece.start in starts):
+        is_start = piece.is_heading or piece.start in starts
+        least = 1 if begins_inside else ENOUGH
+        joins = (
+            bool(group)
+            and piece.start not in definitions
+            and _joins(group[-1], piece, filled, length, least if is_start else TARGET)
+        )
+        if group and not joins:
             yield group
             group, filled = [], 0
+        if not group:
+            begins_inside = not is_start and piece.start > 0
         group.append(piece)
         filled += length
     if group:
         yield group
 
 
-def _joins(previous: Piece, piece: Piece, filled: int, length: int, *, is_start: bool) -> bool:
+def _joins(previous: Piece, piece: Piece, filled: int, length: int, enough: int) -> bool:
+    """Whether a piece belongs to the chunk that ends with the previous one, which is full with `enough` tokens."""
     if previous.is_heading:  # a heading never stands alone
         return not piece.before
     if piece.page != previous.page:
         return False
-    if piece.before or previous.after or filled + length > TARGET:
+    if piece.before or previous.after:
         return False
-    return filled < ENOUGH or not (is_start or piece.is_heading)
+    return filled + length <= TARGET and filled < enough
 
 
 def _common(group: Sequence[Piece]) -> tuple[str, ...]:
@@ -147,8 +162,13 @@ _HADDOCK_ID = re.compile(r"[tv]:([A-Za-z_]\w*+'*+)")
 _TEXINFO_ID = re.compile(r"index-([^\s\d]\S*?)(?:-\d+)?")
 _TEXINFO_CODE = re.compile(r"_00([0-9a-f]{2})")
 _DOXYGEN_ID = re.compile(r"g?a[0-9a-f]{32}")
-_OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
+_OPTION = re.compile(
+    r"(?<![\w<\[=/-])--?(?:\[no-\])?(?!\d(?:\d|[.,]\d))(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+(?<!-)"
+)
+"""`-4` is an option of many commands, `-15` and `-0.5` are numbers, `--Result--` is a comment."""
 _OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
+_COMMENT = re.compile(r"\s*+--[A-Za-z]\w*+ [A-Za-z]+ [A-Za-z]+ [a-z]")
+"""A comment in SQL that begins right after its sign: `--Return the point of ...`. Options take a value."""
 _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
 _ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?|\|\s*([A-Z][A-Z\d]*(?:_[A-Z\d]+)++)\s*\|")
@@ -385,7 +405,7 @@ def _of_heading(line: str, anchor: str) -> Iterator[Found]:
 
 def _of_text(line: str, anchor: str) -> Iterator[Found]:
     title = plain(line)
-    if _OPTION_TERM.match(line):
+    if _OPTION_TERM.match(line) and (anchor or not _COMMENT.match(line)):
         yield from ((name, "option") for name in _options(title))
     elif name := _named_by(anchor, title):
         yield name, "api"
