@@ -224,8 +224,9 @@ class CheckedClaims(WireModel):
 class WebResult(WireModel):
     """A page that was found, with its text. The names are snake_case on the wire too.
 
-    `page_content` is Markdown and never empty: if the page cannot be read, it says why. `published_date` is
-    an ISO 8601 date or date-time; `relevance_score` is in 0..1, higher is better.
+    `page_content` is Markdown and never empty: if the page cannot be read, it begins with a note of the gateway, of
+    `note_chars` characters, that says why. `published_date` is an ISO 8601 date or date-time; `relevance_score` is in
+    0..1, higher is better.
     """
 
     model_config = ConfigDict(alias_generator=None)
@@ -234,6 +235,7 @@ class WebResult(WireModel):
     link: str = ""
     snippet: str = ""
     page_content: str = ""
+    note_chars: int | None = None
     provider: str = ""
     published_date: str | None = None
     relevance_score: float = 0.0

@@ -44,6 +44,20 @@ async def test_it_answers_with_citations_in_place(
     assert not [warning for warning in answer.warnings if "left out" in warning]
 
 
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("https://api.x.ai", "https://api.x.ai/v1"),
+        ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
+        ("https://r.openai.azure.com/openai", "https://r.openai.azure.com/openai/v1"),
+        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+        ("https://relay.example/v1beta/openai", "https://relay.example/v1beta/openai"),
+    ],
+)
+def test_an_address_without_a_version_gets_one(given: str, used: str) -> None:
+    assert OpenAI(SecretStr("k"), given).base_url == used
+
+
 async def test_a_deployment_that_azure_does_not_have_is_a_missing_model(
     gateway: Open, sandbox: Sandbox
 ) -> None:

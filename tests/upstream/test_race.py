@@ -148,7 +148,8 @@ async def test_a_chain_within_a_chain_reports_its_own_attempts() -> None:
 
 async def test_without_a_searcher_the_error_names_the_settings() -> None:
     with pytest.raises(
-        SearchNotConfiguredError, match=r"SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS"
+        SearchNotConfiguredError,
+        match=r"OPENAI_API_KEY.*TAVILY_API_KEY.*SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS",
     ):
         await FallbackSearcher(()).ask(Call.of(QUERY, soon()))
 

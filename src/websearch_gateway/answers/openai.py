@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import SecretStr
@@ -134,6 +135,7 @@ _REFUSED_PROMPTS = ("invalid_prompt", "content_policy_violation")
 _FILTERED_PROMPTS = ("content_filter", "ResponsibleAIPolicyViolation")
 _MODEL_GONE = ("model_not_found", "DeploymentNotFound")
 """The second one is Azure's."""
+_VERSION = re.compile(r"/v\d[^/]*(?:/|$)")
 _IDENTIFIERS = re.compile(r"\b(?:sk|sess|org|proj|req|user)[-_][\w*.-]+")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 _QUOTED_CHARS = 20
@@ -154,6 +156,12 @@ class OpenAI(EngineApi):
     limits = LIMITS
     known_models = MODELS
     models_path = "/models"
+
+    def __init__(self, key: SecretStr, base_url: str) -> None:
+        """An address that names no version is completed: `https://api.x.ai` is `https://api.x.ai/v1`."""
+        if not _VERSION.search(urlsplit(base_url).path):
+            base_url = f"{base_url.rstrip('/')}/v1"
+        super().__init__(key, base_url)
 
     def sdk(self, client: httpx2.AsyncClient) -> OpenAISdk:
         """See EngineApi."""

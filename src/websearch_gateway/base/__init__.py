@@ -90,7 +90,6 @@ if TYPE_CHECKING:
     )
     from websearch_gateway.base.notes import (
         UNSEEN_LEFT_OUT,
-        is_unreadable_note,
         nearest,
         no_answer,
         nothing_found,

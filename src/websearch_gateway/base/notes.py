@@ -67,11 +67,6 @@ def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
     return _OF_CODE.get(code, "unreadable")
 
 
-def is_unreadable_note(text: str) -> bool:
-    """Whether `text` is a result of `unreadable_note` and not a page."""
-    return text.startswith("**This page") and " could not be read: " in text[:400]
-
-
 def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, message: str) -> str:
     """One paragraph of Markdown for a page that could not be read; the same failure always gives the same text.
 

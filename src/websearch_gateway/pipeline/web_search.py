@@ -418,11 +418,16 @@ def _result(
     snippet = _plain(hit.snippet)
     if page and _repeats_unseen(snippet, page):
         snippet = _visible_snippet(page, terms)
+    note = ""
+    if not (page and text.strip()):
+        note = _note(hit, outcome, text)
+        text = text or ("" if note else _plain(hit.snippet) or _plain(hit.title) or hit.url)
     return WebResult(
         title=_plain(title) or hit.url,
         link=hit.url,
         snippet=snippet,
-        page_content=text if page and text.strip() else _note(hit, outcome, text),
+        page_content=note + text,
+        note_chars=len(note) or None,
         provider=hit.provider,
         published_date=iso_date(page.published if page and page.published else hit.published),
         relevance_score=relevance,
@@ -430,13 +435,13 @@ def _result(
 
 
 def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
-    """Why there is no page, with the provider's text of it; only that text if the page was not to be read."""
+    """Why there is no page, before the provider's `text` of it; empty if the page was not to be read."""
     if outcome is None:
-        return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
+        return ""
     if isinstance(outcome, Page):
         outcome = SearchFetchError("The page has no readable text.", details={"reason": "empty"})
     note = unreadable_note(outcome.code, outcome.details, host(hit.url), outcome.message)
-    return f"{note}\n\nThe search provider sent this text of it:\n\n{text}" if text else note
+    return f"{note}\n\nThe search provider sent this text of it:\n\n" if text else note
 
 
 def _plain(text: str) -> str:

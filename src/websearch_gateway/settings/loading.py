@@ -386,6 +386,11 @@ def forget_unusable_width() -> None:
 LEAST_COLUMNS, MOST_COLUMNS = 20, 1_000
 
 
+def names_a_width() -> bool:
+    """Whether the environment says how wide a line may be."""
+    return "COLUMNS" in os.environ
+
+
 def _environment_settings() -> dict[str, str]:
     """The values of our settings in the environment, by their names in lower case."""
     return {

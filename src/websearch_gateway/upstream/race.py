@@ -47,6 +47,13 @@ MOST_UNRELATED = 2
 each further one would cost a search."""
 
 
+NO_SEARCHER = (
+    "No search provider is configured. OPENAI_API_KEY answers questions without one. For results set TAVILY_API_KEY, "
+    "SERPER_API_KEY, BRAVE_API_KEY, GOOGLE_API_KEY with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or "
+    "SEARXNG_BASE_URL, or add duckduckgo and wikipedia, which need no key, to SEARCH_PROVIDERS."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class FallbackSearcher:
     """Calls the next searcher if one is `Unavailable`. An empty result is an answer.
@@ -79,11 +86,7 @@ class FallbackSearcher:
             Exhausted: all failed. `retry_after` is the shortest wait after which one of them may serve again.
         """
         if not self.searchers:
-            raise SearchNotConfiguredError(
-                "No search provider is configured: set SERPER_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, GOOGLE_API_KEY "
-                "with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or SEARXNG_BASE_URL, or add duckduckgo and "
-                "wikipedia to SEARCH_PROVIDERS."
-            )
+            raise SearchNotConfiguredError(NO_SEARCHER)
         if self.hedging:
             self.hedging.earn()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:

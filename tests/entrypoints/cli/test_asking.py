@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.entrypoints.command import Done, run
 from tests.patience import PATIENT_PROCESS
-from websearch_gateway.entrypoints.cli.asking import texts_given
+from websearch_gateway.entrypoints.cli.asking import number, texts_given
 from websearch_gateway.sandbox import Sandbox
 
 
@@ -113,6 +115,57 @@ def test_an_answer_quotes_its_pages_where_that_is_wanted(environment: dict[str, 
     assert citation["support"] in ("verbatim", "quoted")
     assert "330 metres" in citation["quote"]
     assert "330 metres" in run(environment, *asked).stdout.partition("“")[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "meant"),
+    [
+        (int, "5", 5),
+        (int, "5.0", 5),
+        (int, " 5 ", 5),
+        (int, "", 8),
+        (int, "none", 8),
+        (int, "null", 8),
+        (float, "0.5", 0.5),
+        (float, "2", 2),
+    ],
+)
+def test_a_number_is_understood_as_the_tools_understand_it(
+    kind: type[int], given: str, meant: float
+) -> None:
+    assert number(kind, 8)(given) == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("five", "a whole number"),
+        ("true", "a whole number"),
+        ("1.5", "a whole number"),
+        ("0", "1 to 10"),
+        ("11", "1 to 10"),
+    ],
+)
+def test_what_is_no_such_number_is_wrong_usage(given: str, fault: str) -> None:
+    with pytest.raises(typer.BadParameter, match=fault):
+        number(int, least=1, most=10)(given)
+
+
+def test_a_pipe_gets_plain_text_and_no_broken_line(
+    environment: dict[str, str], sandbox: Sandbox
+) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    printed = [
+        run(environment, "raw", "espresso machine", "-n", "2").stdout,
+        read(environment, url, "--query", "What are spring tides?").stdout,
+        run(environment, "read", "--nonsense").stderr,
+        run(environment, "read", "-h").stdout,
+    ]
+    assert printed[0].startswith("## espresso machine")
+    assert printed[1].startswith("## What are spring tides?")
+    assert "No such option: --nonsense" in printed[2]
+    for text in printed:
+        assert not re.search(r"[\u2500-\u257f]", text), text
 
 
 @pytest.mark.parametrize(

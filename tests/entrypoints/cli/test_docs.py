@@ -50,7 +50,7 @@ def test_where_nothing_is_indexed_every_command_says_so(data: Path) -> None:
 
 def test_a_flag_is_a_query(data: Path, tmp_path: Path) -> None:
     add(tmp_path / "book", "# Zebra\n\n`--stripe-count` sets how many stripes a zebra has.")
-    (hit,) = json.loads(said("search", "--stripe-count", "--limit", "1", "--json"))["results"]
+    (hit,) = json.loads(said("search", "--stripe-count", "-n", "1", "--json"))["results"]
     assert "--stripe-count" in hit["content"]
 
 

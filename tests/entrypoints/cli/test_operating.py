@@ -136,10 +136,20 @@ def test_costs_savings_and_latencies_are_shown(environment: dict[str, str]) -> N
     assert today["calls"] == 2
     assert today["latencyMs"]["p50"] <= today["latencyMs"]["p99"]
     assert today["usd"] == pytest.approx(today["savedUsd"], abs=1e-6)
-    shown = run(environment, "stats").stdout
+    narrow = {**environment, "COLUMNS": "80"}
+    shown = run(narrow, "stats").stdout
     assert max(map(len, shown.splitlines())) <= 80
     for expected in (today["day"], "openai", f"${today['usd']:.4f}", "the cache saved", "(50%)"):
         assert expected in shown
-    cache = run(environment, "cache", "stats").stdout
+    cache = run(narrow, "cache", "stats").stdout
     assert max(map(len, cache.splitlines())) <= 80
     assert "2 entries" in cache
+
+
+@pytest.mark.parametrize("narrowed", [("--query", "none"), ("--older-than", "")])
+def test_a_word_for_nothing_clears_nothing(
+    environment: dict[str, str], narrowed: tuple[str, str]
+) -> None:
+    refused = run(environment, "cache", "clear", *narrowed)
+    assert refused.returncode == 1
+    assert "The value says nothing" in refused.stderr

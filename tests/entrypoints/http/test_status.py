@@ -36,6 +36,7 @@ from websearch_gateway.entrypoints.http.status import (
 )
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import ErrorCode
+from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.layers import BreakerState, UpstreamStatus
 
@@ -259,6 +260,25 @@ async def test_an_upstream_that_rests_is_named_without_its_error(
         reply = await http.get("/readyz")
     assert (reply.status_code, reply.json()["status"]) == (200, "degraded")
     assert reply.json()["dependencies"]["openai"] == "Its circuit is open."
+
+
+async def test_probes_share_one_look_at_the_state(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    look = Doctor.check_state
+
+    async def counted(doctor: Doctor) -> Check:
+        looks.append(doctor)
+        return await look(doctor)
+
+    monkeypatch.setattr(Doctor, "check_state", counted)
+    async with door() as http:
+        await asyncio.gather(*(http.get("/readyz") for _ in range(5)))
+        assert len(looks) == 1
+        monkeypatch.setattr(status, "STATE_SECONDS", 0.0)
+        await http.get("/readyz")
+    assert len(looks) == 2
 
 
 async def test_a_server_that_keeps_its_state_in_memory_is_degraded_and_its_page_says_so(

@@ -86,7 +86,8 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
         sandbox.fault(paths[7], "drip", seconds=0.5)
         sandbox.fault(paths[8], "bot")
         reply = await client.call_tool("web_search", {**query, "useCache": False})
-    found = {entry["link"]: content(entry) for entry in structured(reply)["results"]}
+    results = structured(reply)["results"]
+    found = {entry["link"]: entry["page_content"] for entry in results}
     expected = [
         "access is restricted",
         "not found",
@@ -101,6 +102,9 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
     for link, words in zip(links[:9], expected, strict=True):
         assert words in found[link], link
     assert "could not be read" not in found[links[9]]
+    for entry in results:
+        note = entry["page_content"].partition("<untrusted-web-text")[0]
+        assert len(note) == entry.get("note_chars", 0), entry["link"]
 
 
 async def test_each_call_has_marks_of_its_own(connect: Connect) -> None:

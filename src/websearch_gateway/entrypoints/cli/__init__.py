@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from websearch_gateway.entrypoints.lifecycle import collect_rarely, describe
 from websearch_gateway.settings.loading import Settings, forget_unusable_width, load_settings
@@ -34,6 +34,11 @@ def main() -> None:
             cli()
     except KeyboardInterrupt:
         sys.exit(130)  # the exit code of a process that Ctrl-C ended
+
+
+def boxes() -> Literal["rich"] | None:
+    """How typer shows help and wrong usage: in boxes on a terminal, as plain text in a pipe or a file."""
+    return "rich" if sys.stdout.isatty() and sys.stderr.isatty() else None
 
 
 T = TypeVar("T")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import MISSING, Field
 from pathlib import Path
@@ -106,6 +107,33 @@ def asking(
     return command
 
 
+def number(
+    kind: type[int] | type[float],
+    default: float | None = None,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Callable[[str], Any]:
+    """The parser of an option that is a number, which it understands as the tools do: `5.0` is 5, and a word for nothing
+    is `default`. `least` and `most` are the range, if nothing behind the command judges it.
+    """
+    argument = kind_of(kind, is_optional=True)
+    takes = (int, float) if kind is float else (int,)
+    name = "number" if kind is float else "whole number"
+
+    def parsed(text: str) -> Any:
+        value = meaning(text, argument)
+        if value is ABSENT:
+            return default
+        if isinstance(value, bool) or not isinstance(value, takes):
+            raise typer.BadParameter(f"{text!r} is not a {name}.")
+        if not least <= value <= most:
+            raise typer.BadParameter(f"{text!r} is not in the range {least:,.12g} to {most:,.12g}.")
+        return value
+
+    parsed.__name__ = kind.__name__  # the help shows it
+    return parsed
+
+
 _COMMON = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
     for name, default, annotation in (
@@ -133,8 +161,12 @@ def _parameter(
         flags = flags or (
             f"--{name}/--no-{name}" if bool in (kind, *get_args(kind)) else f"--{name}",
         )
+        is_number = int in (kind, *get_args(kind))
         told = typer.Option(
-            *flags, help=_help(about, repeats=repeats), metavar="|".join(choices) or None
+            *flags,
+            help=_help(about, repeats=repeats),
+            metavar="|".join(choices) or None,
+            parser=number(int, default) if is_number else None,
         )
     keyword_only = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(
@@ -240,11 +272,23 @@ def read(
         list[str] | None, typer.Option(help="Show the passages that answer this (repeatable).")
     ] = None,
     max_results: Annotated[
-        int, typer.Option("--max-results", "-n", help="The most passages per query (1-50).")
+        int,
+        typer.Option(
+            "--max-results",
+            "-n",
+            parser=number(int, 8),
+            help="The most passages per query (1-50).",
+        ),
     ] = 8,
-    offset: Annotated[int, typer.Option(help="The character to begin at, without --query.")] = 0,
+    offset: Annotated[
+        int,
+        typer.Option(parser=number(int, 0), help="The character to begin at, without --query."),
+    ] = 0,
     max_chars: Annotated[
-        int, typer.Option(help="The most characters, without --query (1-100000).")
+        int,
+        typer.Option(
+            parser=number(int, 100_000), help="The most characters, without --query (1-100000)."
+        ),
     ] = 100_000,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the site again instead of using the stored page.")

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.cli import (
+    boxes,
     exit_on_error,
     serve_over_http,
     serve_over_stdio,
@@ -45,6 +46,7 @@ cli = typer.Typer(
     help="Ask the web, get a short answer whose every claim is cited.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=boxes(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -220,7 +222,7 @@ def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 @cache.command("clear")
 def clear(
     older_than: Annotated[
-        float | None, typer.Option(metavar="HOURS", help="Only entries older than this.")
+        str | None, typer.Option(metavar="HOURS", help="Only entries older than this.")
     ] = None,
     query: Annotated[str | None, typer.Option(help="Only answers to this question.")] = None,
     yes: Annotated[
@@ -231,12 +233,18 @@ def clear(
 ) -> None:
     """Remove cached answers, results and pages, for all users and processes."""
     from websearch_gateway.entrypoints.cli.render import show_cleared
+    from websearch_gateway.entrypoints.tools.table import CACHE_CLEAR
 
     if older_than is None and query is None and not (yes or as_json):
         typer.confirm("Remove everything from the cache?", abort=True)
 
+    # A word for nothing is refused, as by the tool: what narrows the command may have been meant.
+    asked = exit_on_error(
+        lambda: CACHE_CLEAR.parse({"olderThanHours": older_than, "query": query}),
+        as_json=as_json,
+    )
     ask(
-        lambda gateway, _: gateway.cache.clear(older_than_hours=older_than, query=query),
+        lambda gateway, _: gateway.cache.clear(**asked.model_dump()),
         show_cleared,
         as_json,
         config,

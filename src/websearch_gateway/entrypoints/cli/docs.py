@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, settings_of
+from websearch_gateway.entrypoints.cli import boxes, exit_on_error, serve_over_http, settings_of
 from websearch_gateway.entrypoints.cli.asking import (
     ConfigOption,
     FailureJsonOption,
     JsonOption,
+    number,
     run,
     text_given,
+    texts_given,
 )
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import (
@@ -112,10 +114,14 @@ def search(
     site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     max_results: Annotated[
-        int, typer.Option("--max-results", "-n", help="The most sections (1-50).")
+        int,
+        typer.Option(
+            "--max-results", "-n", parser=number(int, 10), help="The most sections (1-50)."
+        ),
     ] = 10,
     max_tokens: Annotated[
-        int, typer.Option(help="The most tokens of all sections together.")
+        int,
+        typer.Option(parser=number(int, 1_600), help="The most tokens of all sections together."),
     ] = 1_600,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -135,8 +141,12 @@ def read(
         str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")
     ],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
-    around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
-    max_tokens: Annotated[int, typer.Option(help="The most tokens.")] = 4_000,
+    around: Annotated[
+        int, typer.Option(parser=number(int, 0), help="Sections before and after it (0-20).")
+    ] = 0,
+    max_tokens: Annotated[
+        int, typer.Option(parser=number(int, 4_000), help="The most tokens.")
+    ] = 4_000,
     outline: Annotated[
         bool, typer.Option("--outline", help="List the sections of the page.")
     ] = False,
@@ -169,7 +179,10 @@ SourceArgument = Annotated[
 ]
 DelayOption = Annotated[
     float | None,
-    typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25."),
+    typer.Option(
+        parser=number(float, least=0, most=600),
+        help="Seconds between two requests to a host (0-600). Default: 0.25.",
+    ),
 ]
 BrowserOption = Annotated[
     Literal["never", "auto", "always"] | None,
@@ -200,7 +213,11 @@ def add(
         list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")
     ] = None,
     max_pages: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")
+        int | None,
+        typer.Option(
+            parser=number(int, least=1, most=1_000_000),
+            help="The most pages (1-1000000). Default: 20000.",
+        ),
     ] = None,
     delay: DelayOption = None,
     browser: BrowserOption = None,
@@ -225,11 +242,11 @@ def add(
             "max_pages": max_pages,
             "delay": delay,
             "browser": browser,
-            "base_url": base_url,
+            "base_url": text_given(base_url),
         }
         options |= {
-            "include": tuple(include or ()) or None,
-            "exclude": tuple(exclude or ()) or None,
+            "include": texts_given(include) or None,
+            "exclude": texts_given(exclude) or None,
         }
         options["headers"] = tuple(_header(line) for line in header or ()) or None
         options = {name: value for name, value in options.items() if value is not None}
@@ -544,6 +561,7 @@ docs_mcp = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=boxes(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 docs_mcp.registered_commands = list(docs.registered_commands)

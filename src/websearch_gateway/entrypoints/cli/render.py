@@ -45,6 +45,7 @@ from websearch_gateway.results import (
     TokenUses,
     WebSearchResponse,
 )
+from websearch_gateway.settings.loading import names_a_width
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
@@ -55,9 +56,28 @@ _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red"), "off": ("·", "dim")}
 
 
+PIPE_COLUMNS = 100_000
+"""Wider than any line: in a pipe or a file no line is broken and no cell is cut."""
+
+
+def console_of_stdout() -> Console:
+    """The terminal; for a pipe or a file a console that breaks no line, unless COLUMNS says how wide it is."""
+    console = Console()
+    has_width = console.is_terminal or names_a_width()
+    return console if has_width else Console(width=PIPE_COLUMNS)
+
+
+def _heading(console: Console, text: str) -> None:
+    """A line above what belongs together; in a pipe a heading of Markdown."""
+    if console.is_terminal:
+        console.print(Rule(Text(text, style="bold cyan"), style="cyan"))
+    else:
+        console.print(Text(f"## {text}\n"))
+
+
 def show_response(response: SearchResponse, console: Console | None = None) -> None:
     """The answer with numbered marks, its sources, and one line on its origin."""
-    console = console or Console()
+    console = console or console_of_stdout()
     body: list[Any] = [_numbered(response)]
     if response.citations:
         body += [Text(), _citations(response.citations)]
@@ -105,7 +125,7 @@ VERDICTS = {
 
 def show_claims(response: CheckedClaims) -> None:
     """Each claim with its verdict and what differs, and below it the words of the pages and links to them."""
-    console = Console()
+    console = console_of_stdout()
     for checked in response.claims:
         mark, style = MARKS[VERDICTS[checked.verdict]]
         judge = " (a model)" if checked.judge == "model" else ""
@@ -130,8 +150,11 @@ def show_claims(response: CheckedClaims) -> None:
 
 def show_error(error: ErrorInfo, console: Console | None = None) -> None:
     """An error, with the same facts as for an agent."""
-    console = console or Console()
+    console = console or console_of_stdout()
     wait = f"\nTry again in {error.retry_after_seconds:g} s." if error.retry_after_seconds else ""
+    if not console.is_terminal:
+        console.print(Text(f"{error.code}: {error.message}{wait}"))
+        return
     console.print(
         Panel(
             Text(error.message + wait),
@@ -152,7 +175,7 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         mark, style = MARKS[check.status]
         told = Text.assemble(check.finding, (f"\n{check.remedy}" if check.remedy else "", "dim"))
         table.add_row(Text(mark, style=style), check.name, told)
-    Console().print(table)
+    console_of_stdout().print(table)
 
 
 def show_migration(result: MigrateResult) -> None:
@@ -165,7 +188,9 @@ def show_migration(result: MigrateResult) -> None:
     }
     others = "".join(f", {number} {what}" for what, number in counted.items() if number)
     began = " (resumed an interrupted run)" if result.resumed else ""
-    Console().print(Text(f"{result.copied} entries copied to {result.target}{others}{began}"))
+    console_of_stdout().print(
+        Text(f"{result.copied} entries copied to {result.target}{others}{began}")
+    )
 
 
 def show_settings(settings: dict[str, Any]) -> None:
@@ -178,7 +203,7 @@ def show_settings(settings: dict[str, Any]) -> None:
         table.add_row(
             name, Text("not set", style="dim") if shown in (None, "", {}) else Text(str(shown))
         )
-    Console().print(table)
+    console_of_stdout().print(table)
 
 
 def _numbered(response: SearchResponse) -> Text:
@@ -217,7 +242,7 @@ SNIPPET_CHARS = 300
 
 def show_found(response: WebSearchResponse) -> None:
     """Each result with its URL and snippet, and one line on their origin."""
-    console = Console()
+    console = console_of_stdout()
     for number, found in enumerate(response.results, start=1):
         about = [
             urlsplit(found.link).hostname or "",
@@ -241,10 +266,10 @@ def show_found(response: WebSearchResponse) -> None:
 
 def show_raw(response: RawSearchResponse) -> None:
     """The items of each query."""
-    console = Console()
+    console = console_of_stdout()
     for query in response.queries:
         about = query.provider if query.cache == "miss" else f"{query.provider} · from the cache"
-        console.print(Rule(Text(f"{query.query} · {about}", style="bold cyan"), style="cyan"))
+        _heading(console, f"{query.query} · {about}")
         if error := query.result.get("error"):
             console.print(Text(f"  ! {error['code']}: {error['message']}", style="yellow"))
         for number, item in enumerate(query.result.get("items", []), start=1):
@@ -279,7 +304,7 @@ _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 def show_stats(stats: ServerStats, console: Console | None = None) -> None:
     """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
-    console = console or Console()
+    console = console or console_of_stdout()
     if stats.days:
         days = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
         for day in stats.days:
@@ -302,7 +327,7 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
 
 def show_tokens(uses: TokenUses, console: Console | None = None) -> None:
     """A row per token."""
-    console = console or Console()
+    console = console or console_of_stdout()
     if not uses.tokens:
         console.print(Text("No token yet: websearch-gateway token create NAME"))
         return
@@ -339,7 +364,7 @@ def _paid(stats: ServerStats) -> list[str]:
 
 def show_cache(stats: CacheStats, console: Console | None = None) -> None:
     """A row per kind of entry, then age and savings. Usage is left out: this process has served no calls."""
-    console = console or Console()
+    console = console or console_of_stdout()
     table = _table("kind", ">entries", ">size")
     for kind, entries in stats.entries_by_kind.items():
         table.add_row(kind, f"{entries:,}", _size(stats.bytes_by_kind.get(kind, 0)))
@@ -364,7 +389,7 @@ def show_cleared(result: CacheClearResult) -> None:
         if not result.removed
         else f"Removed {result.removed:,} entries: {kinds}."
     )
-    Console().print(Text(removed))
+    console_of_stdout().print(Text(removed))
 
 
 def _summary(stats: ServerStats) -> str:
@@ -438,7 +463,7 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
 
     If stdout is not a terminal, it gets the unchanged text, and stderr the rest.
     """
-    console = console or Console()
+    console = console or console_of_stdout()
     if isinstance(page, PageContent) and not console.is_terminal:
         typer.echo(page.page_content)
         for line in (*page.warnings, *_more(page)):
@@ -453,7 +478,7 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
 
 def show_pages(read: PageContent) -> None:
     """Several pages, one after another. stderr lists those that cannot be read."""
-    console = Console()
+    console = console_of_stdout()
     for page in read.pages:
         if page.error is not None:
             typer.echo(f"{page.url}: {page.error.code}: {page.error.message}", err=True)
@@ -478,10 +503,13 @@ def _show_text(page: PageContent, console: Console) -> None:
 
 def _show_passages(page: PagePassages, console: Console) -> None:
     for query in page.queries:
-        console.print(Rule(Text(query.query, style="bold cyan"), style="cyan"))
+        _heading(console, query.query)
         for passage in query.results or filter(None, (query.nearest,)):
-            style = "green" if passage.score >= ANSWERS else "dim"
             path = " › ".join(passage.section_path) or "(no heading)"
+            if not console.is_terminal:
+                console.print(Text(f"{passage.score:.2f}  {path}\n\n{passage.text}\n"))
+                continue
+            style = "green" if passage.score >= ANSWERS else "dim"
             title = Text.assemble((f"{passage.score:.2f}", f"bold {style}"), f"  {path}")
             shown = Markdown(passage.text, hyperlinks=False)
             console.print(Panel(shown, title=title, title_align="left", border_style=style))
@@ -508,7 +536,7 @@ def show_sites(result: DocsSites) -> None:
         indexed = f"{site.age} ago" if site.age else ""
         named, count = (Text(site.name), Text(site.version)), f"{site.page_count:,}"
         table.add_row(site.id, *named, status, count, indexed, Text(site.url))
-    Console().print(table)
+    console_of_stdout().print(table)
 
 
 def _columns(*names: str) -> Table:
@@ -529,7 +557,7 @@ def show_status(result: DocsStatus) -> None:
     """The dependencies of a project, then a paragraph per version, with its failures."""
     from websearch_gateway.docs import NO_SITE
 
-    console = Console()
+    console = console_of_stdout()
     message = result.message
     if isinstance(result, DocsProject):
         table = _columns("package", "version", "indexed", "documentation")
@@ -548,7 +576,7 @@ def show_status(result: DocsStatus) -> None:
 
 def show_hits(result: DocsSearchResponse) -> None:
     """The sections, best first."""
-    console = Console()
+    console = console_of_stdout()
     for warning in result.warnings:
         console.print(Text(f"! {warning}", style="yellow"))
     if not result.results:
@@ -570,7 +598,7 @@ def show_hits(result: DocsSearchResponse) -> None:
 
 def show_section(result: DocsReadResponse) -> None:
     """Where it is, and its text or the outline."""
-    console = Console()
+    console = console_of_stdout()
     console.print(
         Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold")
     )

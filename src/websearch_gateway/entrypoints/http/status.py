@@ -7,6 +7,7 @@ neither; keep it so.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
@@ -93,8 +94,10 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
 
     An outage that every replica sees (the state, an upstream), or a crawl that fails, makes it `degraded`, with 200: a
     load balancer that took all replicas out would turn a slower service into none. Only troubles of this process itself
-    make it `not ready`.
+    make it `not ready`. Probes may come every second from several places, and looking at the state is a write: they
+    share one look for `STATE_SECONDS`.
     """
+    state = _StateCheck()
 
     async def ready(_: Request) -> Response:
         try:
@@ -110,7 +113,7 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
         if lag.seconds > MOST_LAG_SECONDS:
             own["event loop"] = "The event loop is blocked: calls wait for seconds."
         crawl = {"documentation": gateway.crawl_trouble} if gateway.crawl_trouble else {}
-        shared = {"state": await _state_of(built), **_resting(built), **crawl}
+        shared = {"state": await state.of(built), **_resting(built), **crawl}
         troubles = [finding for finding in (*own.values(), *shared.values()) if finding != "ok"]
         is_ready = all(finding == "ok" for finding in own.values())
         status = "not ready" if not is_ready else "degraded" if troubles else "ready"
@@ -121,6 +124,27 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
         )
 
     return ready
+
+
+STATE_SECONDS = 5.0
+"""How long probes share what one of them saw of the state."""
+
+
+class _StateCheck:
+    """What the last look at the state showed. Probes that come while one looks wait for it."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._looked_at = -math.inf
+        self._finding = ""
+
+    async def of(self, gateway: Gateway) -> str:
+        """`ok`, or what is wrong with the state."""
+        async with self._turn:
+            if time.monotonic() - self._looked_at >= STATE_SECONDS:
+                self._finding = await _state_of(gateway)
+                self._looked_at = time.monotonic()
+            return self._finding
 
 
 async def _state_of(gateway: Gateway) -> str:

@@ -300,7 +300,7 @@ def _size_of_answer(response: Parts) -> int:
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     """The nearest answers that fit."""
-    warning = "{} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
+    warning = "{} answers are left out to fit the reply: ask for fewer with `maxResults`, or one of the questions itself."
     return _first_of(found, "results", tokens, warning)
 
 
@@ -321,8 +321,12 @@ def _shortened_page(result: WebResult, room: int) -> WebResult:
     text, cut = opening(result.page_content, room) if room > 0 else ("", 0)
     if cut is None:
         return result
-    content = text.rstrip() + _CUT.format(offset=cut) if text.strip() else _LEFT_OUT
-    return result.model_copy(update={"page_content": content})
+    if not text.strip():
+        return result.model_copy(update={"page_content": _LEFT_OUT, "note_chars": len(_LEFT_OUT)})
+    kept = text.rstrip()
+    note_chars = result.note_chars and min(result.note_chars, len(kept))
+    content = kept + _CUT.format(offset=cut)
+    return result.model_copy(update={"page_content": content, "note_chars": note_chars})
 
 
 def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:

@@ -7,7 +7,7 @@ import secrets
 from typing import TypeVar
 
 from websearch_gateway.base import wrap_untrusted
-from websearch_gateway.results import WireModel
+from websearch_gateway.results import WebResult, WireModel
 
 R = TypeVar("R", bound=WireModel)
 
@@ -30,6 +30,14 @@ def fresh_nonce() -> str:
 def marked(result: R, field: str, nonce: str) -> R:
     """`result` with the text of `field` between marks."""
     return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
+
+
+def marked_page(result: WebResult, nonce: str) -> WebResult:
+    """`result` with the text of its page between marks. A note of the gateway before it stands outside of them."""
+    start = result.note_chars or 0
+    note, text = result.page_content[:start], result.page_content[start:]
+    shown = note + wrap_untrusted(text, nonce) if text else note
+    return result.model_copy(update={"page_content": shown})
 
 
 def unmarked(text: str) -> str:

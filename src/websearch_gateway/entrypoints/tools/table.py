@@ -137,15 +137,17 @@ class CacheMigrateArguments(Arguments):
 
 _admin = partial(Tool, toolset="admin", text=facts_text, changes_data=True, open_world=False)
 
+CACHE_CLEAR = _admin(
+    name="cache_clear",
+    title="Clear the cache",
+    description="Remove cached answers, results and pages, for all users.",
+    arguments=CacheClearArguments,
+    result=CacheClearResult,
+    run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
+)
+
 ADMIN: tuple[Tool, ...] = (
-    _admin(
-        name="cache_clear",
-        title="Clear the cache",
-        description="Remove cached answers, results and pages, for all users.",
-        arguments=CacheClearArguments,
-        result=CacheClearResult,
-        run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
-    ),
+    CACHE_CLEAR,
     _admin(
         name="cache_migrate",
         title="Copy the cache elsewhere",

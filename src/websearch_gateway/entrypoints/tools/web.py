@@ -17,7 +17,7 @@ from websearch_gateway.entrypoints.reply.fitting import (
     fit_raw,
     fit_web,
 )
-from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
+from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked, marked_page
 from websearch_gateway.entrypoints.reply.pages import MOST_OF_URL, read_each, windows
 from websearch_gateway.entrypoints.reply.texts import (
     answer_text,
@@ -133,7 +133,7 @@ async def _web_search(
         await gateway.web_search(asked, caller, progress), reply_tokens(gateway, caller)
     )
     nonce = fresh_nonce()
-    results = tuple(marked(result, "page_content", nonce) for result in response.results)
+    results = tuple(marked_page(result, nonce) for result in response.results)
     return response.model_copy(update={"results": results})
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
-from websearch_gateway.base import country_code, is_unreadable_note, language_code
+from websearch_gateway.base import country_code, language_code
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, text_fault
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
@@ -265,7 +265,7 @@ def _fitted(found: WebSearchResponse, tokens: int, *, raw: bool) -> WebSearchRes
 
 
 def _tavily_result(found: WebResult, *, read: bool, raw: bool) -> dict[str, Any]:
-    page = found.page_content if read and not is_unreadable_note(found.page_content) else None
+    page = found.page_content if read and found.note_chars is None else None
     content = found.snippet
     if page is not None and (not content or not raw):
         content = f"{content}\n\n{page[:CONTENT_CHARS]}".strip()
