@@ -12,7 +12,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz prepared check lint types layers unit mutants coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
+.PHONY: demo test fuzz prepared check lint types layers unit mutants coverage conformance docs bundle bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
 # With uv, which is faster, or with pip where uv cannot be installed or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -91,21 +91,20 @@ coverage: prepared
 conformance: $(VENV)/.installed $(VENV)/.conformance
 	$(BIN)/python tests/conformance/run.py
 
-# Writes the parts of the documents that are derived from the code.
+# Writes the parts of the documents that are derived from the code, the pictures, and the site with llms.txt.
 docs: $(VENV)/.installed
 	$(BIN)/python tools/settings_table.py > docs/settings.md
 	$(BIN)/python tools/price_table.py > docs/prices.md
 	$(BIN)/python tools/cli_table.py > docs/cli.md
 	$(BIN)/python tools/layer_picture.py --write
+	$(BIN)/python tools/demo_picture.py
+	$(BIN)/websearch-gateway sandbox -- $(BIN)/python tools/page_pictures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # For Claude Desktop and other clients that install an .mcpb file.
 bundle: $(VENV)/.installed
 	rm -rf build/bundle && $(BIN)/python -m tools.bundle build/bundle
 	npx --yes @anthropic-ai/mcpb@2.1.2 pack build/bundle build/websearch-gateway.mcpb
-
-picture: $(VENV)/.installed
-	$(BIN)/python tools/demo_picture.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

@@ -43,6 +43,13 @@ def test_the_site_is_built_without_a_warning_and_starts_with_the_readme(tmp_path
         assert (
             re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', page.read_text()) == []
         ), page
+    listed = (tmp_path / "llms.txt").read_text()
+    whole = (tmp_path / "llms-full.txt").read_text()
+    for document in (ROOT / "docs").glob("*.md"):
+        text = document.read_text()
+        assert f"]({document.stem}/): " in listed, document
+        assert text in whole, document
+    assert not re.findall(r": $", listed, re.MULTILINE)
 
 
 def test_a_link_to_nowhere_or_a_document_outside_of_the_menu_stops_the_build(
