@@ -59,11 +59,13 @@ NOT_RUN = {
     "curl https://REGION-PROJECT.cloudfunctions.net": "needs a cloud account",
     'curl -H "Authorization: Bearer $TOKEN" https://search.example.com/': "needs a gateway on the internet",
     "apt-get install chromium": "needs root and a network",
+    "gcloud ": "needs a cloud account; the document says that no test runs it",
     "docker": "needs Docker; Dockerfile and compose.yaml are read by tests",
     "openssl rand": "makes a file for Docker",
     "cp ": "makes a file for a cloud account",
     "firebase deploy": "needs a cloud account; tests/functions run the function",
     "npm install --prefix tests/functions": "needs a registry; `make test` runs it",
+    "websearch-gateway sandbox -- ": "its command writes to the terminal itself; run by tests/entrypoints/cli/test_demo.py",
     "printf ": "makes a file for the emulator",
     "tests/functions/node_modules/.bin/firebase emulators:start": "run by tests/functions",
 }
