@@ -13,7 +13,7 @@ from starlette.routing import Route
 from websearch_gateway.sandbox.server import key_of
 from websearch_gateway.sandbox.vendors.own_servers import completion
 from websearch_gateway.sandbox.vendors.vendor import (
-    Found,
+    Source,
     Vendor,
     VendorRefusal,
     bearer,
@@ -107,7 +107,7 @@ def _is_paused(content: Any) -> bool:
     )
 
 
-def _search(question: str, found: list[Found]) -> list[dict[str, Any]]:
+def _search(question: str, sources: list[Source]) -> list[dict[str, Any]]:
     results = [
         {
             "type": "web_search_result",
@@ -116,7 +116,7 @@ def _search(question: str, found: list[Found]) -> list[dict[str, Any]]:
             "page_age": long_date(page, "%B"),
             "encrypted_content": "c2FuZGJveA==",
         }
-        for page in found
+        for page in sources
     ]
     call = "srvtoolu_sandbox"
     return [
@@ -125,25 +125,21 @@ def _search(question: str, found: list[Found]) -> list[dict[str, Any]]:
     ]
 
 
-def _blocks(found: list[Found]) -> list[dict[str, Any]]:
+def _blocks(sources: list[Source]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
-    for page in found:
-        if page.claim:
-            kind = "web_search_result_location"
-            note = {
-                "type": kind,
-                "url": page.url,
-                "title": page.title,
-                "cited_text": page.claim[:150],
-            }
-            blocks += [{"type": "text", "text": " "}] if blocks else []
-            blocks += [
-                {
-                    "type": "text",
-                    "text": page.claim,
-                    "citations": [{**note, "encrypted_index": "c2Fu"}],
-                }
-            ]
+    for page in sources:
+        if not page.claim:
+            continue
+        citation = {
+            "type": "web_search_result_location",
+            "url": page.url,
+            "title": page.title,
+            "cited_text": page.claim[:150],
+            "encrypted_index": "c2Fu",
+        }
+        if blocks:
+            blocks.append({"type": "text", "text": " "})
+        blocks.append({"type": "text", "text": page.claim, "citations": [citation]})
     return blocks or [{"type": "text", "text": "I could not find an answer."}]
 
 
@@ -159,20 +155,19 @@ async def _messages(request: Request) -> JSONResponse:
     else:
         region = (tool.get("user_location") or {}).get("country")
         within = within_domains(request, tool.get("allowed_domains"), tool.get("blocked_domains"))
-        call, result = _search(
-            question, found := research(request, question, region, within=within)
-        )
+        sources = research(request, question, region, within=within)
+        call, result = _search(question, sources)
         if fault == "search_failed":
             error = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
-            result, found, searches = {**result, "content": error}, [], 0
+            result, sources, searches = {**result, "content": error}, [], 0
         thought = {"type": "thinking", "thinking": "", "signature": "c2FuZGJveA=="}
         begun = [thought, {"type": "text", "text": "I'll search for that."}, call]
         if fault == "pause_turn" and not resumed:
             content, stop = begun, "pause_turn"
         elif resumed:
-            content, searches = [result, *_blocks(found)], 0
+            content, searches = [result, *_blocks(sources)], 0
         else:
-            content = [*begun, result, *_blocks(found)]
+            content = [*begun, result, *_blocks(sources)]
     if fault == "refusal":
         content, stop = [], "refusal"
     usage = {
@@ -252,7 +247,7 @@ def _gemini_refusal(status: int, reason: str | None = None) -> VendorRefusal:
     return VendorRefusal(status, {"error": error})
 
 
-def _grounded(request: Request, found: list[Found]) -> tuple[str, dict[str, Any]]:
+def _grounded(request: Request, found: list[Source]) -> tuple[str, dict[str, Any]]:
     text, supports = "🔎 ", []
     for place, page in enumerate(found):
         if page.claim:

@@ -33,8 +33,8 @@ from websearch_gateway.sandbox.vendors.vendor import (
     bearer,
     clock,
     fault_of,
-    found,
     json_object,
+    search_pages,
     within_domains,
 )
 
@@ -68,11 +68,11 @@ def _items(draft: Draft, question: str, identity: str, *, sources: bool) -> list
         return items
     action: dict[str, Any] = {"type": "search", "query": question, "queries": [question]}
     if sources:
-        action["sources"] = [{"type": "url", "url": url} for url in draft.found]
+        action["sources"] = [{"type": "url", "url": url} for url in draft.urls]
     call = {"type": "web_search_call", "status": "completed"}
     items.append({"id": f"ws_{identity}1", **call, "action": action})
-    if draft.found:
-        opened = {"type": "open_page", "url": draft.found[0]}
+    if draft.urls:
+        opened = {"type": "open_page", "url": draft.urls[0]}
         items += [
             {"id": f"rs_{identity}2", **thought},
             {"id": f"ws_{identity}3", **call, "action": opened},
@@ -210,7 +210,7 @@ async def _embeddings(request: Request) -> JSONResponse:
 
 _MOST_PAGES, _MOST_SOURCES = 3, 10
 _CLOSE_TO_BEST = 0.75
-_ASKED = re.compile(r"(?im)^\W*(?:question|query)\W*:\s*(.+)$")
+_QUESTION = re.compile(r"(?im)^\W*(?:question|query)\W*:\s*(.+)$")
 _SPAN_SHIFT = 3
 
 Mark = Callable[[int, str], str]
@@ -223,20 +223,20 @@ class Draft:
 
     text: str
     annotations: tuple[dict[str, Any], ...] = ()
-    found: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
     searched: bool = False
 
 
 def _question_of(body: dict[str, Any]) -> str:
     """The question in the last user message of a request: its `Question:` line if it has one, else all of it."""
-    asked = body["input"]
-    if isinstance(asked, list):
-        contents = [item.get("content", "") for item in asked if item.get("role", "user") == "user"]
-        asked = contents[-1] if contents else ""
-    if isinstance(asked, list):
-        asked = "\n".join(part.get("text", "") for part in asked)
-    found: list[str] = _ASKED.findall(asked)
-    return found[-1].strip() if found else str(asked)
+    message = body["input"]
+    if isinstance(message, list):
+        users = [item for item in message if item.get("role", "user") == "user"]
+        message = users[-1].get("content", "") if users else ""
+    if isinstance(message, list):
+        message = "\n".join(part.get("text", "") for part in message)
+    questions: list[str] = _QUESTION.findall(message)
+    return questions[-1].strip() if questions else str(message)
 
 
 def _researched(request: Request, question: str, body: dict[str, Any], fault: str | None) -> Draft:
@@ -247,22 +247,20 @@ def _researched(request: Request, question: str, body: dict[str, Any], fault: st
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
     within = within_domains(request, filters.get("allowed_domains"), filters.get("blocked_domains"))
-    matches = found(request, question, within=within, region=location.get("country"))[
-        :_MOST_SOURCES
-    ]
+    region = location.get("country")
+    matches = search_pages(request, question, within=within, region=region)[:_MOST_SOURCES]
     if not matches:
         return Draft("I couldn't find a source that answers this.", searched=True)
-    close = [match for match in matches if match.score >= matches[0].score * _CLOSE_TO_BEST][
-        :_MOST_PAGES
-    ]
+    least_score = matches[0].score * _CLOSE_TO_BEST
+    close = [match for match in matches if match.score >= least_score][:_MOST_PAGES]
     per_page = 2 if len(close) == 1 else 1
     claims = [
         (text, match) for match in close for text in best_sentences(match.page, question, per_page)
     ]
-    draft = _cited(
-        claims, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else ""
-    )
-    return _spoil(replace(draft, found=tuple(match.url for match in matches), searched=True), fault)
+    opening = "📌 " if fault == "utf16_spans" else ""
+    draft = _cited(claims, _MARKS.get(fault or "", _link), opening=opening)
+    urls = tuple(match.url for match in matches)
+    return _spoil(replace(draft, urls=urls, searched=True), fault)
 
 
 def _link(_: int, url: str) -> str:
@@ -331,14 +329,14 @@ def vector(text: str, dimensions: int) -> array[float]:
 
 def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
     texts, dimensions = _checked_inputs(body.get("input")), model.dimensions
-    if (wanted := body.get("dimensions")) is not None:
+    if (requested := body.get("dimensions")) is not None:
         if not model.may_shorten:
             raise bad_request("This model does not support specifying dimensions.", "dimensions")
-        if not (isinstance(wanted, int) and 1 <= wanted <= dimensions):
+        if not (isinstance(requested, int) and 1 <= requested <= dimensions):
             raise bad_request(
                 f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions"
             )
-        dimensions = wanted
+        dimensions = requested
     vectors = (vector(text, dimensions) for text in texts)
     # Little-endian float32, which is what every machine we run on has natively.
     packed = body.get("encoding_format") == "base64"

@@ -15,9 +15,9 @@ from websearch_gateway.sandbox.vendors.vendor import (
     Vendor,
     bearer,
     fault_of,
-    found,
     posted,
     research,
+    search_pages,
     within_domains,
     worded,
 )
@@ -122,7 +122,9 @@ async def _search(request: Request) -> JSONResponse:
         raise refusal(400)
     days = _DAYS.get(period, 1) if period else None
     within, region = _within(request, domains), body.get("country")
-    matches = found(request, " ".join(queries), days=days, within=within, region=region)[:number]
+    matches = search_pages(request, " ".join(queries), days=days, within=within, region=region)[
+        :number
+    ]
     results = [_row(match, match.page.title, match.snippet) for match in matches]
     return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
 

@@ -72,12 +72,10 @@ def every_vendor() -> list[Vendor]:
     """Every vendor that the sandbox stands in for."""
     folder = import_module(str(__package__)).__path__
     modules = [import_module(f"{__package__}.{module.name}") for module in iter_modules(folder)]
-    written = {
-        one.name: one
-        for module in modules
-        for one in vars(module).values()
-        if isinstance(one, Vendor)
-    }
+    written: dict[str, Vendor] = {}
+    for module in modules:
+        vendors = [value for value in vars(module).values() if isinstance(value, Vendor)]
+        written |= {vendor.name: vendor for vendor in vendors}
     others = (row for row in PROVIDERS if row.name not in written and not row.engine)
     return [*written.values(), *map(stand_in, others)]
 
@@ -102,7 +100,7 @@ def clock(request: Request) -> datetime:
     return now
 
 
-def found(
+def search_pages(
     request: Request, query: str, *, days: float | None = None, within: bool = True, **filters: Any
 ) -> list[Match]:
     """The pages for a query with the `filters` of `small_web.search`, best first.
@@ -118,26 +116,23 @@ def found(
 
 def within_sites(request: Request, query: str) -> tuple[str, bool]:
     """A query without its operators `site:`, and whether they allow the host of this sandbox."""
-    listed = _SITE.findall(query)
-    wanted, unwanted = (
-        [name for minus, name in listed if bool(minus) is denied] for denied in (False, True)
-    )
-    text = " ".join(
-        word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")")
-    )
-    return text, within_domains(request, wanted, unwanted)
+    allowed: list[str] = []
+    denied: list[str] = []
+    for minus, name in _SITE.findall(query):
+        (denied if minus else allowed).append(name)
+    words = _SITE.sub(" ", query).split()
+    text = " ".join(word for word in words if word not in ("OR", "()", "(", ")"))
+    return text, within_domains(request, allowed, denied)
 
 
 def within_domains(request: Request, include: object, exclude: object) -> bool:
     """Whether lists of domains, each with those below it, allow the host that the client has for this sandbox."""
     host = f".{request.url.hostname or ''}"
-    wanted, unwanted = (
-        any(host.endswith(f".{name}") for name in names)
-        if isinstance(names, list) and names
-        else None
-        for names in (include, exclude)
-    )
-    return wanted is not False and not unwanted
+
+    def holds(names: object) -> bool:
+        return isinstance(names, list) and any(host.endswith(f".{name}") for name in names)
+
+    return (not include or holds(include)) and not holds(exclude)
 
 
 def bearer(request: Request) -> str:
@@ -180,7 +175,9 @@ async def parameters(request: Request) -> dict[str, str]:
 
 def whole(value: str | None, default: int) -> int:
     """A query parameter as a whole number, `default` without one; -1 if it is no such number."""
-    return int(value) if value and value.isdecimal() else -1 if value else default
+    if not value:
+        return default
+    return int(value) if value.isdecimal() else -1
 
 
 def day_of(text: Any, refusal: VendorRefusal) -> datetime | None:
@@ -195,7 +192,7 @@ def day_of(text: Any, refusal: VendorRefusal) -> datetime | None:
         raise refusal from None
 
 
-def long_date(match: Match | Found, month: str = "%b") -> str | None:
+def long_date(match: Match | Source, month: str = "%b") -> str | None:
     """The date of a page as American engines write it: `Oct 14, 2023`."""
     moment = match.published
     return f"{moment:{month}} {moment.day}, {moment.year}" if moment else None
@@ -223,11 +220,11 @@ def present(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-_MOST_FOUND, _MOST_CITED, _CLOSE_TO_BEST = 6, 3, 0.75
+_MOST_SOURCES, _MOST_CITED, _CLOSE_TO_BEST = 6, 3, 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Source:
     """A page that was found; `claim` is the sentence that an answer takes from it, if it does."""
 
     url: str
@@ -238,14 +235,14 @@ class Found:
 
 def research(
     request: Request, question: str, region: str | None = None, *, within: bool = True
-) -> list[Found]:
+) -> list[Source]:
     """The pages for a question, best first."""
-    matches = found(request, question, within=within, region=region)[:_MOST_FOUND]
+    matches = search_pages(request, question, within=within, region=region)[:_MOST_SOURCES]
     pages = []
     for place, match in enumerate(matches):
         cited = place < _MOST_CITED and match.score >= matches[0].score * _CLOSE_TO_BEST
         claim = best_sentences(match.page, question, 1)[0] if cited else None
-        pages.append(Found(match.url, match.page.title, match.published, claim))
+        pages.append(Source(match.url, match.page.title, match.published, claim))
     return pages
 
 
@@ -277,14 +274,14 @@ def stand_in(row: ProviderRow) -> Vendor:
     refusal = worded(lambda _, message: {"error": {"message": message}}, {401: "Invalid API key"})
 
     async def reply(request: Request) -> Response:
-        asked = unquote_plus(
-            f"{request.url.query} {(await request.body()).decode(errors='replace')}"
-        )
-        if row.has_key and key_of(row.name) not in f"{asked} {list(request.headers.values())}":
+        sent = (await request.body()).decode(errors="replace")
+        fields = unquote_plus(f"{request.url.query} {sent}")
+        if row.has_key and key_of(row.name) not in f"{fields} {list(request.headers.values())}":
             raise refusal(401)
         path = recording(row.name)
-        body, words = path.read_text(encoding="utf-8"), " ".join(re.findall(r"[^\W_]+", asked))
-        pages = [match.url for match in found(request, words)]
+        body = path.read_text(encoding="utf-8")
+        words = " ".join(re.findall(r"[^\W_]+", fields))
+        pages = [match.url for match in search_pages(request, words)]
         places = dict(zip(dict.fromkeys(_ADDRESS.findall(body)), pages, strict=False))
         body = _ADDRESS.sub(lambda match: json.dumps(places.get(match[0], match[0]))[1:-1], body)
         return Response(body, media_type=_TYPES[path.name.rpartition(".")[2]])
