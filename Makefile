@@ -96,6 +96,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python tools/settings_table.py > docs/settings.md
 	$(BIN)/python tools/price_table.py > docs/prices.md
 	$(BIN)/python tools/cli_table.py > docs/cli.md
+	$(BIN)/python tools/tool_tables.py
 	$(BIN)/python tools/layer_picture.py --write
 	$(BIN)/python tools/demo_picture.py
 	$(BIN)/websearch-gateway sandbox -- $(BIN)/python tools/page_pictures.py

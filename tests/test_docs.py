@@ -121,6 +121,31 @@ def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
     assert (ROOT / "docs" / document).read_text() == table()
 
 
+def test_the_tables_of_tools_are_up_to_date() -> None:
+    """Write them again with `make docs`."""
+    with_tables = runpy.run_path(str(ROOT / "tools" / "tool_tables.py"))["with_tables"]
+    document = (ROOT / "docs" / "tools.md").read_text()
+    assert with_tables(document) == document
+
+
+MOST_WORDS = 22_500
+TABLES_BY_TOOLS = {"settings.md", "prices.md", "cli.md"}
+"""Documents whose tables are made from the code."""
+
+
+def test_the_documents_are_short_enough_to_be_read() -> None:
+    """Without tables, pictures and lists that are made from the code, and without blocks of code."""
+    words = 0
+    for document in (ROOT / "docs").glob("*.md"):
+        text = document.read_text()
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"<!-- \w+: made by .*?<!-- end -->", "", text, flags=re.DOTALL)
+        if document.name in TABLES_BY_TOOLS:
+            text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+        words += len(text.split())
+    assert words <= MOST_WORDS
+
+
 def test_every_setting_says_what_it_does() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
