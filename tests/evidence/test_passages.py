@@ -1,11 +1,14 @@
-"""A repeated text is found, and a text with another number is not a repetition."""
+"""A repeated text is found, and a text with another number is not a repetition; a number answers "how many"."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.evidence.passages import near_duplicates
+from websearch_gateway.evidence.passages import ANSWERS, near_duplicates, ranked
 
 WORDS = ("moon", "tide", "wind", "harbour", "reef")
 LONG = " ".join(f"{word} follows {word[::-1]} near the {word[1:]} coast." for word in WORDS)
@@ -48,3 +51,31 @@ def test_the_first_of_equal_texts_stays(texts: list[str]) -> None:
 def test_many_texts_with_the_same_beginning_take_little_time() -> None:
     texts = [f"Home Products About Contact {LONG} {n}" for n in range(1_500)]
     assert near_duplicates(texts) == []
+
+
+FERRY = "The ferry leaves at noon, and its crew serves soup to the many guests of the island."
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("how many eggs", "In spring the wardens of the reef counted 412 eggs in 2025."),
+        ("How tall is the beacon?", "The beacon measures 41 metres."),
+        ("wie viele Eier", "Im Frühling lagen 412 Eier am Strand."),
+    ],
+)
+def test_a_number_stands_for_the_words_that_ask_for_it(query: str, answer: str) -> None:
+    ((place, score),) = ranked([query], [answer], [[None]], 1.0, 1)[0]
+    assert (place, score > ANSWERS) == (0, True)
+    without = re.sub(r"\d+", "some", answer)
+    ((_, less),) = ranked([query], [without], [[None]], 1.0, 1)[0]
+    assert less < ANSWERS
+    best = ranked([query], [FERRY, without, answer], [[None] * 3], 1.0, 3)[0]
+    assert best[0][0] == 2
+
+
+def test_a_number_of_the_question_does_not_answer_it() -> None:
+    ((_, score),) = ranked(["how many eggs in 2025"], ["Eggs of 2025."], [[None]], 1.0, 1)[0]
+    assert (
+        score < ranked(["how many eggs in 2025"], ["12 eggs in 2025."], [[None]], 1.0, 1)[0][0][1]
+    )

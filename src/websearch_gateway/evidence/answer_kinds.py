@@ -14,7 +14,7 @@ from websearch_gateway.base import words
 
 _MOST_FOUND = 20
 _STEM = 5
-_OTHER = "other"  # after "date" and "number" also by the alphabet: "what year" asks for a date
+_OTHER = "other"  # after "date" and "number" in the table: "what year" asks for a date
 
 _WORDS = {
     "en": (
@@ -143,10 +143,12 @@ _NUMBER = r"\d[\d.,]*"
 class Kind:
     """The kind of thing that a question asks for: "date" or "number".
 
-    `given` matches things of this kind; `said` are the beginnings of the question's words, which cannot be its answer.
+    `asking` are the words that ask for it ("how many"), and `given` matches things of this kind. `said` are the
+    beginnings of the question's words, which cannot be its answer.
     """
 
     name: str
+    asking: str
     given: re.Pattern[str]
     said: frozenset[str]
 
@@ -161,13 +163,14 @@ def asked_for(query: str, language: str) -> Kind | None:
     if language not in _WORDS:
         return None
     asking, given = _patterns(language)
-    found = min(
-        ((one.start(), name) for name, pattern in asking.items() if (one := pattern.search(query))),
-        default=None,
-    )
-    if found is None or found[1] == _OTHER:
+    matches = [(name, match) for name, one in asking.items() if (match := one.search(query))]
+    if not matches:
         return None
-    return Kind(found[1], given[found[1]], frozenset(word[:_STEM] for word in words(query)))
+    name, first = min(matches, key=lambda match: match[1].start())
+    if name == _OTHER:
+        return None
+    said = frozenset(word[:_STEM] for word in words(query))
+    return Kind(name, first[0], given[name], said)
 
 
 @functools.cache

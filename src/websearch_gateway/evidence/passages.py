@@ -11,7 +11,8 @@ from itertools import pairwise, repeat
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
-from websearch_gateway.base import plain, query_terms, tokens_of_each, words
+from websearch_gateway.base import language_of, plain, query_terms, tokens_of_each, words
+from websearch_gateway.evidence.answer_kinds import asked_for
 from websearch_gateway.evidence.chunks import overlapping
 from websearch_gateway.models import Passage
 
@@ -265,10 +266,28 @@ def ranked(
         similarities: for each query, the similarity of each passage; see `select`, also for `weight`.
     """
     words = tokens_of_each(passages)
-    return [
-        select(query_terms(query), words, near, weight=weight, most=most)
-        for query, near in zip(queries, similarities, strict=True)
-    ]
+    found: list[list[tuple[int, float]]] = []
+    for query, near in zip(queries, similarities, strict=True):
+        terms = query_terms(query)
+        answering = _with_the_kind_asked_for(query, terms, words)
+        found.append(select(terms, answering, near, weight=weight, most=most))
+    return found
+
+
+def _with_the_kind_asked_for(
+    query: str, terms: Sequence[str], passages: Sequence[Sequence[str]]
+) -> Sequence[Sequence[str]]:
+    """The passages, in which each thing of the kind asked for stands as the word that asks for it.
+
+    "how many nests" asks for a number: "counted 412 nests" answers it without the word "many".
+    """
+    kind = asked_for(query, language_of(query))
+    asking = [term for term in query_terms(kind.asking) if term in terms] if kind else []
+    if kind is None or not asking:
+        return passages
+    vocabulary = set[str]().union(*passages).difference(terms)
+    given = {token for token in vocabulary if kind.given.fullmatch(token)}
+    return [[asking[-1] if token in given else token for token in tokens] for tokens in passages]
 
 
 SHINGLE = 3  # the number of words in a shingle
