@@ -1,7 +1,7 @@
 """JSON that somebody else wrote: replies of vendors, models, embedding servers and registries, files of pages and
 projects, tokens. Everything of that kind is parsed here.
 
-A parsed value is harmless to whatever walks it or counts with it: it is at most `MOST_DEPTH` deep, so that no recursion
+Code that walks a parsed value or counts with it meets no surprise: it is at most `MOST_DEPTH` deep, so that no recursion
 fails later; every number is finite and fits a float; every text can be encoded. What does not have the shape that its
 reader expects raises one of `MALFORMED`, which `reading_reply` turns into the error of a reply.
 """

@@ -376,10 +376,10 @@ def test_no_link_image_or_tag_is_live_after_cleaning(text: str) -> None:
         pytest.param("- a\n  ```\n![](//e.example?d)", id="a fence whose list has ended"),
         pytest.param("- ```\n  x\n  ```\n  ![](//e.example?d)", id="a fence that began in a list"),
         pytest.param(
-            "    ```\n```\nx\n```\n![](//e.example?d)", id="an indented fence that is none"
+            "    ```\n```\nx\n```\n![](//e.example?d)", id="an indented line like a fence"
         ),
         pytest.param(
-            "```\n    ```\nx\n```\n![](//e.example?d)", id="an end of a fence that is none"
+            "```\n    ```\nx\n```\n![](//e.example?d)", id="a line like the end of a fence"
         ),
         pytest.param("[b]\n> [b]: javascript:x", id="a definition in a quotation"),
         pytest.param("[b]\n\n- [b]:\n  data:x", id="a definition in a list"),

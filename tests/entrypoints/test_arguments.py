@@ -168,7 +168,7 @@ def test_a_single_value_is_a_list_of_one(tool: str, argument: str) -> None:
 
 
 def unclear(kind: Kind) -> Iterator[Any]:
-    """Values that are none of this kind, or may be several."""
+    """Values that are not of this kind, or may be several."""
     if kind.is_list:
         yield from ([{"a": 1}], [[1], [2]], {"a": "b"})
         return

@@ -99,7 +99,7 @@ def left_behind(folder: Path, seconds: float = PATIENCE) -> list[str]:
                     )
                 )
         except (OSError, ProcessLookupError):
-            continue  # it has ended meanwhile, or is none of ours
+            continue  # it has ended meanwhile, or is not ours
     remaining = [
         command for handle, command in found if not select.select([handle], [], [], seconds)[0]
     ]

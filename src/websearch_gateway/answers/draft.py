@@ -135,7 +135,7 @@ def check(
     A passage that a sentence cites must support it, alone or with the others that it cites; one that does not loses its
     mark. A sentence without such a passage is tried on all of them, since small models forget or mistake numbers. What
     nearly copies its source is given as the source has it; so is what no passage supports, if one has a sentence about
-    the same. What is no claim is left out.
+    the same. Sentences that claim nothing are left out.
     """
     evidence = {
         passage.number: (passage, Quotable.of(passage.text, passage.heading, question))
@@ -414,7 +414,7 @@ _MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
 _MARK_IN_WORD = re.compile(rf"{_MARKS.pattern}(?=\w)")
 """Words that a mark separated stay apart: `3[1]30` does not become 330."""
 _NUMBER = re.compile(r"\d{1,3}")
-# Of the numbers in `【2†L10-L20】` only the first is a source.
+# In `【2†L10-L20】` only the first number is a source.
 _MARK_WITH_LINES = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
 
 

@@ -67,7 +67,7 @@ def is_advertisement(url: str) -> bool:
 
 
 def _target(url: str) -> str | None:
-    """The address behind one redirect; None if this is none, or leads to no web page."""
+    """The address behind one redirect; None if `url` is not a redirect, or does not lead to a web page."""
     parts = _split(url)
     if parts is None:
         return None

@@ -682,7 +682,7 @@ def _runs(piece: _Piece) -> bool:
     if piece.place == "path":
         spelled = [
             token for token in tokens if token.isalpha() and token.isascii()
-        ]  # a product's code is none
+        ]  # a product's code is not a key
         letters = sum(map(len, spelled))
         return (
             len(words) > _MOST_SLUG_WORDS

@@ -562,7 +562,7 @@ async def read_docs(
 ) -> DocsReadResponse:
     """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
 
-    Of the `around` sections before and after it, those after it come first. With `outline` the page's sections are
+    The `around` sections after it come before those in front of it. With `outline` the page's sections are
     listed, without their text.
 
     Raises:
@@ -688,7 +688,7 @@ def _cut(chunk: Chunk, max_tokens: int) -> str:
 
 
 def iso_date(seconds: float | None) -> str | None:
-    """A time as ISO 8601, UTC; None if there is none, or no calendar has it."""
+    """A time as ISO 8601, UTC; None without a time, or for one beyond the calendar."""
     try:
         return (
             None

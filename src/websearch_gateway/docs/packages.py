@@ -89,7 +89,7 @@ class Documentation:
 
 
 def package_named(source: str) -> Package | None:
-    """The package that a source names as `pypi:NAME` or `npm:NAME`, with `@VERSION` or without; None if it is none.
+    """The package that a source names as `pypi:NAME` or `npm:NAME`, with `@VERSION` or without; None for any other source.
 
     Raises:
         SearchValidationError: no package can have that name or version.
@@ -166,7 +166,11 @@ class Registries:
             )
             body = reply.body
         except SearchFetchError as error:
-            if error.details.get("status") not in (404, 405, 410):  # which say that there is none
+            if error.details.get("status") not in (
+                404,
+                405,
+                410,
+            ):  # these say that the package does not exist
                 raise
         try:
             facts = await self.workers.run(

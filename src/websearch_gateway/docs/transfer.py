@@ -279,7 +279,7 @@ def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
     """The next pages, None for each that is left out; empty at the end.
 
     Raises:
-        ValueError: a line has more parts than any page, or is none.
+        ValueError: a line is not a page, or has more parts than any page.
     """
     found: list[StoredPage | None] = []
     size = 0

@@ -11,8 +11,8 @@ as JSON text. So:
 
 A call that removes something is stricter: there only null, or no value at all, is absent.
 
-What can mean two things stays as it is, and its type refuses it: a call never becomes a silent other one. A text that
-must be given, such as a query, is never absent: somebody may ask for "null".
+A value that can mean two things stays as it is, and its type refuses it: a call never silently
+becomes another one. A text that must be given, such as a query, is never absent: somebody may ask for "null".
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def kinds_of(model: type[BaseModel]) -> Mapping[str, Kind]:
 
 
 class Stays:
-    """Marks an argument that has a default and that a call has to give all the same: no text of it is absent."""
+    """Marks an argument that a call must give although it has a default: every text is a value of it, also "null"."""
 
 
 def _wire_name(name: str, declared: FieldInfo) -> str:
@@ -377,7 +377,7 @@ def text_fault(value: Any, most_items: int | None) -> str | None:
 
 
 def _listed_names(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> Mapping[str, str]:
-    """Of each name in the call, the one that the model lists for it, with the given one.
+    """The name that the model lists for each name in the call, with the given one.
 
     A name that the call gives already is never replaced, nor is one that could mean two arguments of the tool.
     """

@@ -120,7 +120,7 @@ def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None
     """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
 
     `words` are folded, with currency signs and `%` as words. An ordinal has the unit `nth`. None if there is no number;
-    "one" and "second" are none, except in "one million" and "twenty second".
+    "one" and "second" are no numbers, except in "one million" and "twenty second".
     """
     sign = _SIGNS.get(words[position], "")
     start = position + bool(sign)

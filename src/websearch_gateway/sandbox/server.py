@@ -225,7 +225,7 @@ def key_of(vendor: str) -> str:
 def environment(url: str) -> dict[str, str]:
     """The settings, by their environment names, that point a gateway at the sandbox at `url`.
 
-    Of the answer engines only OpenAI is on, so that raw search answers where it fails; `engines` has the others.
+    OpenAI is the only answer engine that is on, so that raw search answers where it fails; `engines` has the others.
     """
     from websearch_gateway.settings.loading import ENGINES, PROVIDERS
 

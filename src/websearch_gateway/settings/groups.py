@@ -122,7 +122,7 @@ _QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*([1-9]\d*)?\s*({'|'.join(_SECONDS)})s
 
 
 def parsed_quota(value: str) -> str:
-    """A limit as it is stored, such as `20/10minutes`; empty for none. Raises `ValueError` if it is no limit.
+    """A limit as it is stored, such as `20/10minutes`; empty for none. Raises `ValueError` for anything else.
 
     Settings are checked with it at start-up, so that the operator sees a typo then and not on the first call.
     """
@@ -141,7 +141,7 @@ def calls_and_seconds(limit: str) -> tuple[int, int]:
 
 
 def parsed_usd(value: Any) -> float:
-    """An amount of USD from 0 on. Raises `ValueError` or `TypeError` if it is none."""
+    """An amount of USD from 0 on. Raises `ValueError` or `TypeError` for anything else."""
     usd = float(value)
     if isinstance(value, bool) or not math.isfinite(usd) or usd < 0:
         raise ValueError("must be an amount in USD, such as 2.50")

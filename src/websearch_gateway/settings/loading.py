@@ -272,7 +272,7 @@ __all__ = [
 ]
 
 MOST_FILE_BYTES = 1_000_000
-"""Of the settings file."""
+"""The largest settings file, in bytes."""
 _INDEX_VARIABLE = re.compile(
     r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
     r"|(?:PIP|UV|PDM)_CONFIG_FILE|NPM_CONFIG_(?:REGISTRY|(?:USER|GLOBAL)CONFIG)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
@@ -414,7 +414,7 @@ def _warn_of_placeholders(values: Mapping[str, Any]) -> None:
 
 
 def _warn_of_unknown_variables() -> None:
-    """Log the variables that look like settings of ours and are none: a typo would go unnoticed."""
+    """Log the variables that look like our settings but are not: otherwise nobody notices a typo."""
     for name in sorted(os.environ):
         near = nearest_setting(name)
         if near is not None and near not in os.environ:
@@ -443,7 +443,8 @@ def nearest_setting(name: str) -> str | None:
 
 
 _LEAST_LIKENESS = 0.8
-"""Of two words with a typo: `PROVIDER` and `PROVIDERS` have 0.94, `OPENIA` and `OPENAI` 0.83, `XAI` and `EXA` 0.67."""
+"""The least similarity of words with a typo: `PROVIDER` and `PROVIDERS` have 0.94,
+`OPENIA` and `OPENAI` 0.83, `XAI` and `EXA` 0.67."""
 
 
 def _likeness(given: list[str], words: list[str]) -> float:

@@ -141,7 +141,7 @@ class SpareState(State):
         return await self._either(lambda: self._file.add(key, amount, ttl), add)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State. What is in memory replaces what is in the file."""
+        """See ports.State. A value in memory replaces that of the file."""
         held: list[StateEntry] = []
         if self._memory is not None:
             held = [entry async for entry in self._memory.entries(prefix, after)]

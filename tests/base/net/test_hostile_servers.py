@@ -192,7 +192,7 @@ async def test_a_reply_beyond_the_limits_is_refused(
         pytest.param(
             page(gzip.compress(b"hello" * 99)[:-9], "Content-Encoding: gzip"), id="cut gzip"
         ),
-        pytest.param(page(b"not gzip", "Content-Encoding: gzip"), id="gzip that is none"),
+        pytest.param(page(b"not gzip", "Content-Encoding: gzip"), id="a body that is not gzip"),
         pytest.param(page(b"", "Location: \xff\xfe", status="302 Found")[:-4], id="cut head"),
     ],
 )

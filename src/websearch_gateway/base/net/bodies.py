@@ -206,7 +206,7 @@ def decoder_for(content_encoding: str) -> Decoder:
 
 
 def _is_no_coding(name: str) -> bool:
-    """Whether a name in the header is none of a coding: some servers put the charset there."""
+    """Whether a name in the header is not that of a coding: some servers put the charset there."""
     return name in ("", "identity", "none") or webencodings.lookup(name) is not None
 
 

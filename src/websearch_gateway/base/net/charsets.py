@@ -133,7 +133,8 @@ class Decoded:
 def charset_of(body: bytes, content_type: str) -> str:
     """The Python codec for `body`: by its byte order mark, the Content-Type header, then its `<meta>`.
 
-    Unknown labels are ignored, and a header that says UTF-8 if the body is none and its `<meta>` knows better. Without
+    Unknown labels are ignored. So is a header that says UTF-8 if the body is not UTF-8
+    and its `<meta>` knows better. Without
     a label it is UTF-8 if the body is valid UTF-8, else windows-1252; `decode` corrects it if the body does not fit.
     """
     for bom, codec in _BOMS:

@@ -80,7 +80,7 @@ _UNUSABLE = frozenset(
 
 
 def media_type(name: str) -> str:
-    """The type of a document by the name of its file; "" if it is none."""
+    """The type of a document by the name of its file; "" for a file that is not a document."""
     suffix = PurePosixPath(name).suffix.lower()
     return SUFFIXES.get(suffix) or OFFICE_SUFFIXES.get(suffix, "")
 
@@ -96,7 +96,7 @@ def most_bytes(name: str) -> int:
 
 def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], Found]:
     """The addresses in scope of documents below `root`, which has the address `base`, folder by folder in the order of
-    their names, and the files that are left out. A link to a folder is none.
+    their names, and the files that are left out. A link to a folder is not followed.
 
     Raises:
         SearchFetchError: there is no such folder.

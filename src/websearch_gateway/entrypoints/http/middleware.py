@@ -301,7 +301,7 @@ def _public(public_url: str | None) -> tuple[list[str], list[str]]:
 
 MAX_BODY_BYTES = 1_048_576
 MAX_STRANGER_BYTES = 16_384
-"""Of a request whose caller is not known: its token is in the body, or its path needs none."""
+"""The largest body of a request whose caller is not known: its token is in the body, or its path needs no token."""
 BUDGET_BYTES = 64 * MAX_BODY_BYTES
 """For the bodies of all requests under way; those of one caller have at most half of it."""
 BUSY_SECONDS = 1.0

@@ -60,7 +60,7 @@ _UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
 _INVALID = "The message is not a JSON-RPC 2.0 request."
 _INVALID_ID = "The id of a request must be a text or a whole number."
 _MOST_ID_CHARS = 200
-"""Of an id, the name of a method or a progress token."""
+"""The most characters of an id, the name of a method or a progress token."""
 
 
 def refusal_of(line: str) -> SessionMessage | None:

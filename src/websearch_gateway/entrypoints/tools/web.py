@@ -249,7 +249,7 @@ def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
 
 
 def _without_passages(asked: PassagesRequest, error: ErrorInfo) -> dict[str, Any]:
-    """Of a protected or scanned page, the queries without passages."""
+    """The queries without passages, for a protected or scanned page."""
     if not (note := _noted(error)):
         return {}
     return {

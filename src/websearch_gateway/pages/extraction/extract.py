@@ -136,7 +136,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """What is known of a page before its blocks are judged; `root` has only text that readers see.
+    """The facts about a page before its blocks are judged; `root` has only text that readers see.
 
     `kind` is what it declares itself to be (`page.declared_kind`). `base` is the URL that its links are relative to.
     """

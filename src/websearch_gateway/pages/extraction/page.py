@@ -461,7 +461,7 @@ _MOST_DATED = 200
 def declared_date(root: Any) -> str | None:
     """The day on which the article of a page appeared, as its JSON-LD has it; None without one.
 
-    Of several objects only those count that are articles: the day of a site or a company is another one.
+    Only articles count among several objects: the day of a site or a company is another one.
     """
     for script in root.iter("script"):
         content = script.text or ""

@@ -196,7 +196,7 @@ def _has_author(block: Block, author: Any) -> bool:
 
 
 def _is_furniture(element: Any, post: Any) -> bool:
-    """Whether an element of a post, or one around it, has a name for what is no text of it."""
+    """Whether an element of a post, or one around it, has a class that marks something other than the text of the post."""
     while element is not None and element is not post:
         if _FURNITURE.search(f"{element.get('class', '')} {element.get('id', '')}"):
             return True

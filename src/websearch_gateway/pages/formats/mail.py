@@ -41,7 +41,7 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
 
 
 def _saved_page(message: EmailMessage, url: str) -> Extracted | None:
-    """The page in an MHTML file (RFC 2557), as browsers save them; None if the message is none."""
+    """The page in an MHTML file (RFC 2557), as browsers save them; None for any other message."""
     if message.get_content_type() != "multipart/related" or message.get("To"):
         return None
     root = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)

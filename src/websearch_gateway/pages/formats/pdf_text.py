@@ -1,6 +1,6 @@
 """The text of words of a PDF: raised and lowered signs, links, scripts that run from right to left. Pure.
 
-PDFium gives signs with their places. What is raised or linked stands between marks in a text, and becomes an element of
+PDFium gives signs with their places. Raised and linked signs stand between marks in a text, and becomes an element of
 the tree in the end (`texts_of`). The marks are no characters of Unicode, so no text has them.
 """
 

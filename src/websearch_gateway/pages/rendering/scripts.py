@@ -7,7 +7,7 @@ import re
 _RAISED = str.maketrans("0123456789+-−ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _ONE_SIGN = re.compile(r"[-+−]?[0-9]+|[ni]")
-"""What is easier to read in Unicode's own characters; expressions such as n+1 are not."""
+"""Signs that are easier to read in Unicode's own characters, unlike expressions such as n+1."""
 _ORDINALS = frozenset(
     (
         "st",

@@ -16,7 +16,7 @@ _PRESENTATION = frozenset(("presentation", "none"))
 _GROUPS = {"thead": 0, "tfoot": 2}
 """Where the rows of a group stand; those of all others are between."""
 _MOST_CODE_LINES = 6
-"""A listing of more lines is none that fits into a cell."""
+"""A listing of more lines does not fit into a cell."""
 
 # Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short, and
 # its cells fill one place each.

@@ -357,7 +357,7 @@ def _start_numbers(frame: _Frame) -> None:
 
 
 def _whole(value: str | None) -> int | None:
-    """A number of a list in an attribute; None if it is none or unusually large."""
+    """A number of a list in an attribute; None if the attribute holds no number, or an unusually large one."""
     text = (value or "").strip()
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 7 else None

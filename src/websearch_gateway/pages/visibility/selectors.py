@@ -445,7 +445,7 @@ class _Group:
 def _alternatives(text: str, depth: int, *, is_negated: bool) -> _Group:
     """The compounds of a list.
 
-    Of an alternative that is not understood, a negated one is left out, and of another all but its last compound: both
+    A negated alternative that is not understood is left out, and of any other all but its last compound: both
     let the whole match more elements, never fewer.
     """
     if depth >= MAX_DEPTH:

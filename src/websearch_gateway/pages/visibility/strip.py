@@ -44,7 +44,7 @@ _UNSEEN_TAGS = frozenset(
         "marquee",  # scrolls, often outside the visible area
     }
 )
-# What is declared for an element is not enough to decide about one with such a tag or attribute.
+# The declarations for an element are not enough to decide about one with such a tag or attribute.
 _TELLING_TAGS = frozenset({"details", "dialog", "rp", "svg", "noscript", "title"}) | _UNSEEN_TAGS
 _TELLING = frozenset({"hidden", "popover", "bgcolor", "color", "alt"})
 # Bootstrap's class for what is not shown; others show it from a width of the screen on.

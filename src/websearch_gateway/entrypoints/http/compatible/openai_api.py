@@ -333,7 +333,7 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
         items: a text, or messages whose content is a text or a list of parts.
 
     Raises:
-        SearchValidationError: no user message contains text, or a country or a domain is none.
+        SearchValidationError: no user message contains text, or a country or a domain does not exist.
     """
     text = items if isinstance(items, str) else _last_of_user(items)
     if not text.strip():
