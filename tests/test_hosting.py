@@ -36,6 +36,14 @@ def test_a_workflow_has_jobs_with_time_limits_and_few_permissions(workflow: Path
     assert all(job["timeout-minutes"] <= 40 for job in read["jobs"].values())
 
 
+def test_no_package_is_published_under_a_name_that_is_not_ours() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
+    publishing = [name for name, job in jobs.items() if "gh-action-pypi-publish" in str(job)]
+    assert publishing == ["package"]
+    assert jobs["package"]["if"] == "vars.PACKAGE_NAME_IS_OURS == 'true'"
+    assert "needs.package.result != 'failure'" in jobs["announce"]["if"]
+
+
 def test_a_linter_accepts_the_workflows() -> None:
     linter = shutil.which("actionlint", path=str(Path(sys.executable).parent))
     if linter is None:
