@@ -228,6 +228,8 @@ _COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
 # Code that is equally harmless as prose. It has no blank, which could end the target of a link.
 _HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
 _HELD = re.compile("\ue000([0-9]+)\ue001")
+# For a text that changes in every round: nothing in it is a link, an image or a tag any more.
+_NO_MARKS = str.maketrans({"[": "&#91;", "<": "&lt;"})
 
 _MARKER = "untrusted-web-text"
 _MARKER_LIKE = re.compile(
@@ -271,6 +273,8 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
         before, prose = prose, _inert(prose, page_url)
         if prose == before:
             break
+    else:
+        prose = prose.translate(_NO_MARKS)
     return _HELD.sub(lambda mark: held[int(mark[1])], prose), smuggled
 
 

@@ -13,8 +13,15 @@ from tests.documents import office, open_document, packed, relations
 from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
-from websearch_gateway.pages.formats.sheet_looks import _looks
-from websearch_gateway.pages.formats.sheets import FAR, HIDDEN_CELLS, MOST_SHEETS, ONCE, workbook
+from websearch_gateway.pages.formats.sheet_looks import Looks, _note_cells, _note_hidden
+from websearch_gateway.pages.formats.sheets import (
+    FAR,
+    HIDDEN_CELLS,
+    MOST_SHEETS,
+    ONCE,
+    UNREAD,
+    workbook,
+)
 
 URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -237,9 +244,28 @@ class TestWithTheExtra:
             sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, ""
         ).warnings == (FAR,)
 
-    def test_a_large_workbook_is_read_as_it_is(self) -> None:
+    def test_a_sheet_too_large_to_find_its_hidden_cells_is_left_out(self) -> None:
         rows = f'<row r="1">{cell("A1", "Port")}</row>' + " " * MOST_UNPACKED
-        assert "| Port |" in zipped(sheets(rows), URL, "").markdown
+        page = zipped(sheets(rows), URL, "")
+        assert (page.markdown, page.warnings) == ("", (UNREAD,))
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            '<row r="2" hidden="1">',
+            '<row hidden="true" r="2">',
+            "<row r='2' spans='>' hidden='1'>",
+            f'<row r="2" spans="{"1:2 " * 200}" hidden = "1">',
+            '<row r="2" ht="0" customHeight="1">',
+            '<row hidden="1">',
+        ],
+    )
+    def test_a_row_is_hidden_however_it_says_so(self, row: str) -> None:
+        rows = f'<row r="1">{cell("A1", "Port")}</row>{row}{cell("A2", "secret")}</row>'
+        page = zipped(sheets(rows), URL, "")
+        assert "Port" in page.markdown
+        assert "secret" not in page.markdown
+        assert page.warnings == (HIDDEN_CELLS,)
 
     def test_pictures_do_not_count_where_far_cells_are_left_out(self) -> None:
         rows = f'<row r="1">{cell("A1", "Port")}</row><row r="1048576">{cell("XFD1048576", "far")}</row>'
@@ -266,4 +292,9 @@ UNFINISHED = (
 
 @pytest.mark.parametrize("text", UNFINISHED)
 def test_a_sheet_is_looked_at_in_linear_time_whatever_its_text(text: str) -> None:
-    assert too_much(lambda sheet: _looks(sheet.encode(), [], {}), text) is None
+    def looked_at(sheet: str) -> None:
+        looks = Looks()
+        _note_hidden(looks, sheet.encode())
+        _note_cells(looks, sheet.encode(), [], {})
+
+    assert too_much(looked_at, text) is None

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.pages.visibility.looks import (
+    MAX_BRACKETS,
     MAX_CALCULATED_CHARS,
+    HostileStylesError,
     blends_in,
     color,
     contrast,
@@ -107,6 +109,17 @@ def test_an_invalid_length_is_none(value: str) -> None:
     assert pixels(value) is None
 
 
-def test_a_calculation_of_hostile_depth_is_not_evaluated() -> None:
-    assert pixels("(" * MAX_CALCULATED_CHARS + "1px" + ")" * MAX_CALCULATED_CHARS) is None
-    assert pixels("((((1px))))") == 1
+@pytest.mark.parametrize(
+    "value",
+    [
+        "(" * (MAX_BRACKETS + 1) + "1px" + ")" * (MAX_BRACKETS + 1),
+        f"calc(0px{'*1' * MAX_CALCULATED_CHARS})",
+    ],
+)
+def test_a_calculation_of_hostile_depth_or_length_is_not_evaluated(value: str) -> None:
+    with pytest.raises(HostileStylesError):
+        pixels(value)
+
+
+def test_a_deep_calculation_is_evaluated() -> None:
+    assert pixels("(" * MAX_BRACKETS + "1px" + ")" * MAX_BRACKETS) == 1

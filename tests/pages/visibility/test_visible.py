@@ -124,6 +124,15 @@ def read(body: str, head: str = "") -> tuple[str, list[str]]:
         "contain:strict",
         "line-height:0;overflow:hidden",
         "letter-spacing:-1em",
+        ";".join(f"--v{step}:var(--v{step + 1})" for step in range(9))
+        + ";--v9:none;display:var(--v0)",
+        "display:" + "var(--q," * 10 + "none" + ")" * 10,
+        "font-size:calc(0px" + "*1" * 90 + ")",
+        "position:absolute;left:calc(-9999px" + " + 0px" * 60 + ")",
+        "opacity:" + "calc(" * 40 + "0" + ")" * 40,
+        "transform:scale(calc((((0)))))",
+        "zoom:calc(0*1)",
+        "mask-image:linear-gradient(" + "rgba(0,0,0,0)," * 20 + "transparent)",
     ],
 )
 def test_text_hidden_by_an_attribute_or_a_style_sheet_is_left_out(style: str) -> None:
@@ -169,6 +178,10 @@ def test_text_hidden_by_an_attribute_or_a_style_sheet_is_left_out(style: str) ->
         "position:absolute;left:-100%",
         "transform:rotateY(180deg)",
         "contain:strict;height:200px",
+        "mask-image:linear-gradient(to right,transparent,#000 10%,#000 90%,transparent)",
+        "--a:var(--b);--b:var(--a);display:var(--a)",
+        f"--i:url(data:image/png;base64,{'A' * 5_000});background:var(--i)",
+        "font-size:clamp(1rem,calc(1rem + (1.5 - 1) * ((100vw - 20rem) / (100 - 20))),1.5rem)",
     ],
 )
 def test_ordinary_styles_hide_nothing(style: str) -> None:

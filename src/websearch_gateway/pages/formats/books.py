@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Any
 
 from websearch_gateway.models import Extracted
@@ -16,6 +15,7 @@ from websearch_gateway.pages.formats.rendering import (
 )
 
 MOST_CHAPTERS = 5_000
+MORE = "Chapters after the first {:,} of the book were left out."
 MOST_AUTHORS = 50
 _LONGEST_HEAD = 5_000
 _PREFIXED = re.compile(rb"<(\w{1,20}):html\b")
@@ -30,7 +30,7 @@ _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#R
 
 
 def epub(package: Package) -> Extracted:
-    """An e-book without its tables of contents. Text that only its style sheets hide is kept.
+    """An e-book without its tables of contents. Text that only the style sheets beside its chapters hide is kept.
 
     Raises:
         SearchFetchError: its text is encrypted.
@@ -44,17 +44,16 @@ def epub(package: Package) -> Extracted:
     root = package.xml(part)
     if root is None:
         return Extracted("", "", None)
-    authors = [
-        " ".join("".join(one.itertext()).split())
-        for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)
-    ]
+    creators = list(root.iter(f"{_DC}creator"))
+    authors = [" ".join("".join(one.itertext()).split()) for one in creators[:MOST_AUTHORS]]
+    if len(creators) > MOST_AUTHORS:
+        authors.append("and others")
     texts = [f"**Authors:** {', '.join(filter(None, authors))}"] if any(authors) else []
     if description := _words(root, "description"):
         texts.append(tree_to_markdown(parse_html(description)))
     items = {one.get("id", ""): one for one in root.iter(f"{_OPF}item")}
-    named = dict.fromkeys(
-        one.get("idref", "") for one in islice(root.iter(f"{_OPF}itemref"), MOST_CHAPTERS)
-    )
+    chapters_named = [one.get("idref", "") for one in root.iter(f"{_OPF}itemref")]
+    named = dict.fromkeys(chapters_named[:MOST_CHAPTERS])
     spine = (
         items[name]
         for name in named
@@ -62,7 +61,8 @@ def epub(package: Package) -> Extracted:
     )
     chapters = (_chapter(package.read(inside(part, item.get("href", "")))) for item in spine)
     markdown = "\n\n".join(until_too_long(text for text in (*texts, *chapters) if text))
-    return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None)
+    cut = (MORE.format(MOST_CHAPTERS),) if len(chapters_named) > MOST_CHAPTERS else ()
+    return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None, cut)
 
 
 def _words(root: Any, name: str) -> str:

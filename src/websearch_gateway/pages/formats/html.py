@@ -383,7 +383,8 @@ class RobotsFetcher:
                 raise _forbidden(failure)
             try:
                 fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
-                text = await in_own_thread(decode, fetched.body[:MAX_RULES], fetched.charset)
+                body = _whole_lines(fetched.body, MAX_RULES)
+                text = await in_own_thread(decode, body, fetched.charset)
                 rules = str(await self._workers.run(rules_for, text, PRODUCT, deadline=deadline))
             except SearchTimeoutError:
                 raise  # not cached: perhaps only our own deadline was short
@@ -395,6 +396,13 @@ class RobotsFetcher:
                 rules = ""
             self._rules[url] = rules
             return rules
+
+
+def _whole_lines(body: bytes, most: int) -> bytes:
+    """The lines that fit into so many bytes: a part of `Allow: /public/` would allow everything."""
+    if len(body) <= most:
+        return body
+    return body[: max(body.rfind(b"\n", 0, most), body.rfind(b"\r", 0, most), 0)]
 
 
 def _forbidden(message: str) -> SearchFetchError:

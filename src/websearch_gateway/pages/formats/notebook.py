@@ -15,6 +15,10 @@ from websearch_gateway.pages.formats.rendering import to_markdown, until_too_lon
 
 LONGEST_OUTPUT = 20_000
 """The most characters of one output: a program may print without end."""
+
+LONGEST_MARKUP = 200_000
+"""Longer HTML of an output is left out whole: what hides its text may stand at its end."""
+
 LEFT_OUT = "[… the rest of this output is left out]"
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}[A-Za-z]")
@@ -102,7 +106,9 @@ def _output(output: dict[str, Any]) -> str:
     if markdown := _joined(data.get("text/markdown")).strip():
         return markdown
     if markup := _joined(data.get("text/html")):
-        return to_markdown(markup[: 10 * LONGEST_OUTPUT])[:LONGEST_OUTPUT].strip()
+        if len(markup) > LONGEST_MARKUP:
+            return LEFT_OUT
+        return _cut(to_markdown(markup).strip())
     if image := next((name for name in data if name.startswith("image/")), None):
         return f"[Image: {image}]"
     return _fenced(_joined(data.get("text/plain", data.get("text/latex"))), "")
@@ -110,9 +116,11 @@ def _output(output: dict[str, Any]) -> str:
 
 def _fenced(text: str, language: str) -> str:
     text = _COLOURS.sub("", text).strip("\n").rstrip()
-    if not language and len(text) > LONGEST_OUTPUT:
-        text = f"{text[:LONGEST_OUTPUT]}\n{LEFT_OUT}"
-    return fenced(text, language)
+    return fenced(text if language else _cut(text), language)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_OUTPUT else f"{text[:LONGEST_OUTPUT]}\n{LEFT_OUT}"
 
 
 def _joined(value: Any) -> str:

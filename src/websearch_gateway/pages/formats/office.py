@@ -27,11 +27,11 @@ from websearch_gateway.pages.formats.package import (
     write_embedded,
 )
 from websearch_gateway.pages.formats.rendering import (
-    HIDDEN_ELEMENTS,
     Builder,
     Cell,
     Text,
     figure,
+    leave_out_unseen,
     markdown_of,
     note_of,
     parse_html,
@@ -99,7 +99,8 @@ _SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What a style, or a paragraph with its style, says about the outline and lists. `name` is that of the style.
+    """What a style, or a paragraph with its style, says about the outline, lists and hidden text. `name` is that of the
+    style.
 
     `list_level` is None if only the list itself says which level is that of the style.
     """
@@ -108,6 +109,7 @@ class _Style:
     outline: int | None = None
     list_id: str = ""
     list_level: int | None = None
+    is_hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -130,6 +132,7 @@ class _Word:
     relations: dict[str, tuple[str, str]]
     notes: dict[tuple[str, str], int] = field(default_factory=dict)
     fields: list[_Field] = field(default_factory=list)
+    unread_fields: int = 0
 
     def blocks(self, parent: Any, builder: Builder) -> None:
         """Write the paragraphs and tables in an element."""
@@ -155,8 +158,7 @@ class _Word:
             or b"<html" in body[:1_000].lower()
         ):
             tree = parse_html(decode(body, charset_of(body, "text/html")))
-            for hidden in list(tree.iter(*HIDDEN_ELEMENTS)):
-                hidden.clear(keep_tail=True)
+            leave_out_unseen(tree)
             builder.tree(tree)
         elif part.lower().endswith(".txt"):
             builder.text(builder.block("p"), decode(body, charset_of(body, "text/plain")))
@@ -171,7 +173,7 @@ class _Word:
         if mark:
             builder.text(block, f"{mark} ")
         later: list[Any] = []
-        builder.texts(block, self._runs(element, later))
+        builder.texts(block, self._runs(element, later, is_hidden=style.is_hidden))
         for box in later:
             if isinstance(box, tuple):
                 kind, part = box
@@ -208,20 +210,30 @@ class _Word:
             item.set(MARKER, mark)
         return item, ""
 
-    def _runs(self, parent: Any, later: list[Any], marks: tuple[str, ...] = ()) -> Iterator[Text]:
-        """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`."""
+    def _runs(
+        self,
+        parent: Any,
+        later: list[Any],
+        marks: tuple[str, ...] = (),
+        *,
+        is_hidden: bool = False,
+    ) -> Iterator[Text]:
+        """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`.
+
+        `is_hidden`: the style of the paragraph hides the runs that do not say otherwise.
+        """
         for element in parent:
             tag = element.tag
             if tag == f"{W}r":
-                yield from self._run(element, later, marks)
+                yield from self._run(element, later, marks, is_hidden=is_hidden)
             elif tag == f"{W}hyperlink":
                 kind, address = self.relations.get(element.get(f"{_R}id", ""), ("", ""))
-                yield from self._runs(
-                    element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks
-                )
+                linked = (*marks, f"a {address}") if kind == "hyperlink" else marks
+                yield from self._runs(element, later, linked, is_hidden=is_hidden)
             elif tag == f"{W}fldSimple":
                 link = _LINK_FIELD.match(element.get(f"{W}instr", ""))
-                yield from self._runs(element, later, (*marks, f"a {link[1]}") if link else marks)
+                linked = (*marks, f"a {link[1]}") if link else marks
+                yield from self._runs(element, later, linked, is_hidden=is_hidden)
             elif tag in (f"{_M}oMath", f"{_M}oMathPara"):
                 yield formulas.of_office(element), ("tex",)
             elif tag == f"{W}sdt" and (box := element.find(f"{W}sdtPr/{_W14}checkbox")) is not None:
@@ -229,17 +241,20 @@ class _Word:
                 is_on = checked is not None and checked.get(f"{_W14}val") in ("1", "true")
                 yield TICKED if is_on else UNTICKED, marks
             elif tag not in _SKIPPED:
-                yield from self._runs(element, later, marks)
+                yield from self._runs(element, later, marks, is_hidden=is_hidden)
 
-    def _run(self, run: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
+    def _run(
+        self, run: Any, later: list[Any], marks: tuple[str, ...], *, is_hidden: bool
+    ) -> Iterator[Text]:
         properties = run.find(f"{W}rPr")
-        if properties is not None:
-            size = _value(properties, "sz")
-            if _is_on(properties.find(f"{W}vanish")) or (
-                size and _number(size, _SMALL + 1) <= _SMALL
-            ):
+        if properties is None:
+            if is_hidden:
                 return
-            code = _CODE_WORDS.search(self.styles[_value(properties, "rStyle")].name)
+        else:
+            style = self.styles[_value(properties, "rStyle")]
+            if _is_unseen(properties, is_hidden=is_hidden or style.is_hidden):
+                return
+            code = _CODE_WORDS.search(style.name)
             on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
             height = _HEIGHTS.get(_value(properties, "vertAlign"))
             marks = (*marks, *(("code",) if code else ()), *on, *((height,) if height else ()))
@@ -252,7 +267,7 @@ class _Word:
                 open_field.instruction = (open_field.instruction + (element.text or ""))[
                     :_LONGEST_INSTRUCTION
                 ]
-            if not all(outer.is_result for outer in self.fields):
+            if self.unread_fields or not all(outer.is_result for outer in self.fields):
                 continue
             if self.fields and (address := self.fields[-1].address) and f"a {address}" not in marks:
                 marks = (f"a {address}", *marks)
@@ -289,6 +304,8 @@ class _Word:
         if kind == "begin":
             if len(self.fields) < _MOST_FIELDS:
                 self.fields.append(_Field())
+            else:
+                self.unread_fields += 1
             box = element.find(f"{W}ffData/{W}checkBox")
             if box is not None:
                 state = box.find(f"{W}checked")
@@ -298,6 +315,8 @@ class _Word:
                     else UNTICKED,
                     (),
                 )
+        elif self.unread_fields:
+            self.unread_fields -= kind == "end"
         elif kind == "separate" and self.fields:
             link = _LINK_FIELD.match(self.fields[-1].instruction)
             self.fields[-1].address = link[1] if link else ""
@@ -381,8 +400,21 @@ class _Styles(dict[str, _Style]):
             if heading := _HEADING.fullmatch(style.name):
                 style = replace(style, outline=int(heading[1]) - 1)
             properties = element.find(f"{W}pPr")
-            self[one] = style = style if properties is None else _styled(properties, style)
+            style = style if properties is None else _styled(properties, style)
+            of_text = element.find(f"{W}rPr")
+            if of_text is not None:
+                style = replace(style, is_hidden=_is_unseen(of_text, is_hidden=style.is_hidden))
+            self[one] = style
         return style
+
+
+def _is_unseen(properties: Any, *, is_hidden: bool) -> bool:
+    """Whether the properties of a run or style hide its text; `is_hidden`: what they inherit does."""
+    size = _value(properties, "sz")
+    if size and _number(size, _SMALL + 1) <= _SMALL:
+        return True
+    vanishes = properties.find(f"{W}vanish")
+    return is_hidden if vanishes is None else _is_on(vanishes)
 
 
 def _styled(properties: Any, style: _Style) -> _Style:
@@ -423,6 +455,7 @@ def _number(text: str, otherwise: int, most: int = 99_999) -> int:
 
 MOST_SLIDES = 2_000
 HIDDEN = "Hidden slides were left out: {}."
+MORE = "Slides after the first {:,} were left out."
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _TITLES = ("title", "ctrTitle")
@@ -448,7 +481,10 @@ def pptx(package: Package) -> Extracted:
             hidden += 1
         elif tree is not None:
             _write_slide(package, slide, tree, number, builder)
-    warnings = (HIDDEN.format(hidden),) if hidden else ()
+    warnings = (
+        *((HIDDEN.format(hidden),) if hidden else ()),
+        *((MORE.format(MOST_SLIDES),) if len(named) > MOST_SLIDES else ()),
+    )
     title = package.title()
     if title.casefold() in ("", "powerpoint presentation"):
         title = builder.first_heading()
@@ -596,7 +632,7 @@ MOST_REPEATED = 1_000
 LONG_CELL = 100
 """So many characters of a cell count as a further one, as does each element in it."""
 MOST_SPACES = 100
-_MOST_PARENTS = 10
+_MOST_PARENTS = 30
 
 _REPEATED_IN_PAGES = ("header", "footer", "date-time", "page-number")
 _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,9})?)([a-z]{2})")
@@ -605,11 +641,11 @@ _CODE_STYLES = ("preformatted_20_text", "source_20_text", "code")
 
 @dataclass(slots=True)
 class _Look:
-    """What an automatic or named style says: its marks, its parent, and whether its text is hidden."""
+    """What an automatic or named style says: its marks, its parent, and how its text is displayed (`none` hides it)."""
 
     marks: tuple[str, ...] = ()
     parent: str = ""
-    is_hidden: bool = False
+    display: str = ""
 
 
 @dataclass(slots=True)
@@ -678,7 +714,22 @@ class _OpenDocument:
                     self._paragraph(child, block, builder)
                     first = False
 
+    def _is_hidden(self, element: Any) -> bool:
+        """Whether the style of a paragraph or span, or one that it is based on, hides the text.
+
+        So does one that is based on too many others to tell.
+        """
+        name = element.get(f"{_TEXT}style-name", "")
+        for _ in range(_MOST_PARENTS):
+            look = self.styles.get(name)
+            if look is None or look.display:
+                return look is not None and look.display == "none"
+            name = look.parent
+        return bool(name)
+
     def _paragraph(self, element: Any, block: Any, builder: Builder) -> None:
+        if self._is_hidden(element):
+            return
         frames: list[Any] = []
         builder.texts(block, self._inline(element, (), frames))
         for frame in frames:
@@ -694,7 +745,7 @@ class _OpenDocument:
                 yield from self._ruby(child, marks, frames)
             elif tag == f"{_TEXT}span":
                 style = self.styles.get(child.get(f"{_TEXT}style-name", ""), _Look())
-                if not style.is_hidden:
+                if not self._is_hidden(child):
                     yield from self._inline(child, (*marks, *style.marks), frames)
             elif tag == f"{_TEXT}a":
                 yield from self._inline(child, (*marks, f"a {child.get(_XLINK, '')}"), frames)
@@ -901,8 +952,8 @@ def _looks(roots: list[Any]) -> dict[str, _Look]:
             )
             height = said.get(f"{_STYLE}text-position", "").partition(" ")[0]
             marks = (*marks, *_height_marks(height))
-        hidden = said is not None and said.get(f"{_TEXT}display") == "none"
-        styles.setdefault(name, _Look(marks, one.get(f"{_STYLE}parent-style-name", ""), hidden))
+        display = said.get(f"{_TEXT}display", "") if said is not None else ""
+        styles.setdefault(name, _Look(marks, one.get(f"{_STYLE}parent-style-name", ""), display))
     return styles
 
 

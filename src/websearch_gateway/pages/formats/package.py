@@ -179,10 +179,10 @@ class Package:
             return self._relations[name]
         folder, file = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{file}.rels"))
-        if root is None or len(root) > MOST_RELATIONS:
-            root = ()
+        if root is not None and len(root) > MOST_RELATIONS:
+            raise too_large()
         found = self._relations.setdefault(name, {})
-        for one in root:
+        for one in () if root is None else root:
             target = one.get("Target", "")
             if one.get("TargetMode") != "External":
                 target = inside(name, target)
@@ -249,6 +249,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MOST_POINTS = 2_000
 _MOST_SERIES = 50
+MORE_OF_CHART = "[… the rest of this chart is left out]"
 """The most points and series of a chart to read."""
 
 
@@ -291,10 +292,10 @@ def write_embedded(package: Package, kind: str, part: str, builder: Builder) -> 
         else ""
     )
     builder.text(builder.block("p"), f"Chart: {title}" if title else "Chart", ("strong",))
-    series = [_series(one) for one in islice(root.iter(f"{_C}ser"), _MOST_SERIES)]
-    points = list(
-        dict.fromkeys(point for _, names, values in series for point in (*names, *values))
-    )[:_MOST_POINTS]
+    elements = list(root.iter(f"{_C}ser"))
+    series = [_series(one) for one in elements[:_MOST_SERIES]]
+    found = dict.fromkeys(point for _, names, values in series for point in (*names, *values))
+    points = list(found)[:_MOST_POINTS]
     rows: list[list[str]] = [["", *(name for name, _, _ in series)]]
     for point in points:
         label = next((names[point] for _, names, _ in series if point in names), "")
@@ -304,6 +305,8 @@ def write_embedded(package: Package, kind: str, part: str, builder: Builder) -> 
             ([(cell, 1, "") for cell in row] for row in rows),
             lambda cell, inner: inner.text(inner.root, cell),
         )
+    if len(elements) > _MOST_SERIES or len(found) > _MOST_POINTS:
+        builder.text(builder.block("p"), MORE_OF_CHART)
 
 
 def _series(element: Any) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -319,6 +322,9 @@ def _series(element: Any) -> tuple[str, dict[str, str], dict[str, str]]:
             for point in axis.iter(f"{_C}pt")
         )
         found.append(
-            {one.get("idx", ""): one.findtext(f"{_C}v", "") for one in islice(points, _MOST_POINTS)}
+            {
+                one.get("idx", ""): one.findtext(f"{_C}v", "")
+                for one in islice(points, _MOST_POINTS + 1)
+            }
         )
     return name, found[0], found[1]

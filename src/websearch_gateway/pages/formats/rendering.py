@@ -8,6 +8,7 @@ Pure and linear; runs in a worker process. For pages with menus and advertisemen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -42,11 +43,30 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
     from websearch_gateway.pages import rendering  # large, and the server itself reads no page
 
     rendering.declare_formulas(tree)
-    rendering.prepared(tree)
+    leave_out_unseen(tree)
+    return rendering.to_markdown(rendering.prepared(tree), base_url, bullet)
+
+
+_NOTES: ContextVar[dict[str, None] | None] = ContextVar("notes_about_pieces", default=None)
+"""What was left out of the pieces of HTML in the document that `cleaned` reads."""
+
+
+def leave_out_unseen(tree: Any) -> None:
+    """Remove, in place, what no reader of a tree of `parse_html` sees, and the elements that are no text.
+
+    `cleaned` says so in its warnings.
+    """
+    from websearch_gateway.pages.visibility.strip import strip_invisible
+
+    notes = _NOTES.get()
+    for note in strip_invisible(tree, scripts_run=False):
+        if notes is not None and len(notes) < _MOST_NOTES:
+            notes[note] = None
     for element in list(tree.iter(*HIDDEN_ELEMENTS)):
         element.clear(keep_tail=True)
-    return rendering.to_markdown(tree, base_url, bullet)
 
+
+_MOST_NOTES = 3
 
 DEEPEST_LIST = 9
 MOST_SPANNED = 100
@@ -215,7 +235,12 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
     Args:
         url: the source of the text; images of its own site may stay.
     """
-    found = read(*arguments)
+    notes: dict[str, None] = {}
+    earlier = _NOTES.set(notes)
+    try:
+        found = read(*arguments)
+    finally:
+        _NOTES.reset(earlier)
     cut = (TOO_LONG.format(MAX_MARKDOWN),) if len(found.markdown) > MAX_MARKDOWN else ()
     markdown, warnings = clean_markdown(found.markdown[:MAX_MARKDOWN], url)
     title, _ = strip_invisible_characters(found.title[:MAX_TITLE])
@@ -223,7 +248,7 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
         found,
         title=title,
         markdown=markdown,
-        warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings))),
+        warnings=tuple(dict.fromkeys((*found.warnings, *notes, *cut, *warnings))),
     )
 
 

@@ -1,7 +1,7 @@
 """What the sheets of a workbook show beside their values: formats, links, errors, and hidden rows and columns.
 
 The library that reads the values knows none of them. One pass over the text of each sheet finds them; a workbook that
-is too large to look at has its values alone. XLSX only. Pure.
+is large has its values alone, and a sheet that is too large to find its hidden cells is left out. XLSX only. Pure.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ MOST_LOOKED_AT = 30_000_000
 MOST_LOOKS = 300_000
 """The most cells of a sheet whose look is kept, and the most links."""
 MOST_HIDDEN = 16_384
+"""The most columns of a sheet in Excel, and the most descriptions of columns."""
 LONGEST_TEXT = 500
 """The most bytes of a formula that are shown."""
 
@@ -34,15 +35,18 @@ _CELL = re.compile(
 )
 _STYLE = re.compile(rb'\bs="(\d{1,5})"')
 _KIND = re.compile(rb'\bt="(\w+)"')
-_HIDDEN_ROW = re.compile(
-    rb'<(?:\w{1,9}:)?row\s[^<>]{0,200}?\br="(\d{1,7})"[^<>]{0,300}?\bhidden="(?:1|true)"'
-)
-_COLUMN = re.compile(rb"<(?:\w{1,9}:)?col\s([^<>]{0,500})>")
+# A value of an attribute may hold `>`. No `<` may stand in a tag, so each tag is read once.
+_ATTRIBUTES = rb"""((?:\s++[\w:.-]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))*+)"""
+_ROW = re.compile(rb"<(?:\w{1,9}:)?row(?=[\s/>])" + _ATTRIBUTES)
+_COLUMN = re.compile(rb"<(?:\w{1,9}:)?col(?=[\s/>])" + _ATTRIBUTES)
 _LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
 _CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
 _SAFE = "!#$%&'*+,/:;=?@~"
 """What stays in the address of a link; brackets would end it, and a bar its cell."""
-_ATTRIBUTE = re.compile(rb'([\w:]{1,30})="([^"]*)"')
+_ATTRIBUTE = re.compile(rb"""([\w:]{1,30})\s*+=\s*+["']([^"'<]*+)["']""")
+_ROW_NUMBER = re.compile(rb"""\sr\s*+=\s*+["'](\d{1,7})["']""")
+
+_NO_SIZE = re.compile(rb"0+(?:\.0*)?")
 
 Place = tuple[int, int]
 """The row and column of a cell, from 0."""
@@ -50,12 +54,16 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class Looks:
-    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas."""
+    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas.
+
+    `is_unread`: the sheet is too large to tell which of its cells are hidden.
+    """
 
     formats: dict[Place, NumberFormat] = field(default_factory=dict)
     texts: dict[Place, str] = field(default_factory=dict)
     links: dict[Place, str] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
+    is_unread: bool = False
     hidden_columns: set[int] = field(default_factory=set)
 
 
@@ -71,11 +79,51 @@ def looks_of(package: Package) -> Mapping[str, Looks]:
     for sheet in root.iter(f"{_S}sheet"):
         name = relations.get(sheet.get(_R_ID, ""), ("", ""))[1]
         entry = package.names.get(name)
-        if entry is None or entry.file_size > min(room, package.left):
+        if entry is None:
             continue
-        room -= entry.file_size
-        looks[sheet.get("name", "")] = _looks(package.read(name), formats, package.relations(name))
+        look = looks[sheet.get("name", "")] = Looks()
+        if entry.file_size > package.left:
+            look.is_unread = True
+            continue
+        text = package.read(name)
+        _note_hidden(look, text)
+        if entry.file_size <= room:
+            room -= entry.file_size
+            _note_cells(look, text, formats, package.relations(name))
     return looks
+
+
+def _note_hidden(looks: Looks, sheet: bytes) -> None:
+    """Note the hidden rows and columns. If a sheet describes more columns than a program has, all are hidden."""
+    number = -1
+    for row in _ROW.finditer(sheet):
+        declared = _ROW_NUMBER.search(row[1])
+        number = int(declared[1]) - 1 if declared else number + 1
+        if _is_hidden(row[1], b"ht"):
+            looks.hidden_rows.add(number)
+    for count, column in enumerate(_COLUMN.finditer(sheet)):
+        if count >= MOST_HIDDEN:
+            looks.hidden_columns.update(range(MOST_HIDDEN))
+            return
+        if _is_hidden(column[1], b"width"):
+            said = dict(_ATTRIBUTE.findall(column[1]))
+            first, last = (_number(said.get(name, b"0")) for name in (b"min", b"max"))
+            looks.hidden_columns.update(range(first - 1, min(last, MOST_HIDDEN)))
+
+
+def _is_hidden(attributes: bytes, size: bytes) -> bool:
+    """Whether a row or column is hidden, or has no size; `size` is the name of the attribute with it."""
+    if b"hidden" not in attributes and size not in attributes:  # most; it saves half of the time
+        return False
+    said = dict(_ATTRIBUTE.findall(attributes))
+    return (
+        said.get(b"hidden") in (b"1", b"true")
+        or _NO_SIZE.fullmatch(said.get(size, b"")) is not None
+    )
+
+
+def _number(digits: bytes) -> int:
+    return int(digits) if digits.isdigit() and len(digits) < 9 else 0
 
 
 def _formats(styles: Any) -> list[NumberFormat | None]:
@@ -92,10 +140,13 @@ def _formats(styles: Any) -> list[NumberFormat | None]:
     return [] if cells is None else [known.get(cell.get("numFmtId", "")) for cell in cells]
 
 
-def _looks(
-    sheet: bytes, formats: list[NumberFormat | None], relations: Mapping[str, tuple[str, str]]
-) -> Looks:
-    looks = Looks()
+def _note_cells(
+    looks: Looks,
+    sheet: bytes,
+    formats: list[NumberFormat | None],
+    relations: Mapping[str, tuple[str, str]],
+) -> None:
+    """Note how numbers are written, and the texts and links that the library does not read."""
     for cell in _CELL.finditer(sheet):
         if len(looks.formats) + len(looks.texts) > MOST_LOOKS:
             break
@@ -110,22 +161,12 @@ def _looks(
             number = int(style[1])
             if number < len(formats) and (found := formats[number]):
                 looks.formats[place] = found
-    looks.hidden_rows = {int(row[1]) - 1 for row in _HIDDEN_ROW.finditer(sheet)}
-    for column in islice(_COLUMN.finditer(sheet), MOST_HIDDEN):
-        said = dict(_ATTRIBUTE.findall(column[1]))
-        if said.get(b"hidden") in (b"1", b"true"):
-            first, last = (
-                int(said.get(name, b"0").decode("ascii", "replace") or 0)
-                for name in (b"min", b"max")
-            )
-            looks.hidden_columns.update(range(first - 1, min(last, MOST_HIDDEN)))
     for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
         said = dict(_ATTRIBUTE.findall(link[1]))
         address = relations.get(said.get(b"r:id", b"").decode("utf-8", "replace"), ("", ""))[1]
         cell_name = _CELL_NAME.match(said.get(b"ref", b""))
         if cell_name and address.startswith(("http://", "https://", "mailto:")):
             looks.links[int(cell_name[2]) - 1, column_of(cell_name[1])] = quote(address, safe=_SAFE)
-    return looks
 
 
 def _words(escaped: bytes) -> str:

@@ -26,6 +26,7 @@ LONGEST_REPEATED = 100
 MOST_REPEATED = 10_000
 """The most places of a merged cell that repeat it."""
 HIDDEN_CELLS = "Hidden rows and columns of sheets were left out."
+UNREAD = "Sheets that are too large to find their hidden cells were left out."
 HIDDEN = "Hidden sheets were left out: {}."
 MORE = "Only the first {:,} of {:,} sheets were read."
 WIDE = "Columns after the first {:,} of a sheet were left out."
@@ -81,6 +82,9 @@ def workbook(
             if sheet.width > MOST_COLUMNS:
                 warnings[WIDE.format(MOST_COLUMNS)] = None
             look = looks.get(name, Looks())
+            if look.is_unread:
+                warnings[UNREAD] = None
+                continue
             if look.hidden_rows or look.hidden_columns:
                 warnings[HIDDEN_CELLS] = None
             yield from _written(

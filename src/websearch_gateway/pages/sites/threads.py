@@ -110,6 +110,7 @@ def _pause(reply: Mapping[str, Any]) -> float:
 
 
 _MOST_COMMENTS = 300
+MORE = "Comments after the first {:,} were left out."
 _HEADING_LEVELS = 6
 
 
@@ -139,15 +140,17 @@ class HackerNews(Source):
         item = json_of(bodies[0])
         points = f"{item['points']} points, " if item.get("points") is not None else ""
         about = f"{points}posted by {_author(item)}."
-        comments = islice(_comments(item, 2), _MOST_COMMENTS)
+        comments = list(islice(_comments(item, 2), _MOST_COMMENTS + 1))
+        cut = (MORE.format(_MOST_COMMENTS),) if len(comments) > _MOST_COMMENTS else ()
         parts = [
             about,
             item.get("url") or "",
             as_user_text(to_markdown(item.get("text") or "", url)),
-            *comments,
+            *comments[:_MOST_COMMENTS],
         ]
         title = item.get("title") or f"Comment by {_author(item)}"
-        return Document(title, "\n\n".join(filter(None, parts)), item["created_at"][:10])
+        text = "\n\n".join(filter(None, parts))
+        return Document(title, text, item["created_at"][:10], warnings=cut)
 
 
 def _author(item: Mapping[str, Any]) -> str:

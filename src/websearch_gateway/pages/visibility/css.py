@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from websearch_gateway.pages.visibility.looks import SCREEN, Declaration, cached_if_short, pixels
+from websearch_gateway.pages.visibility.looks import (
+    SCREEN,
+    Declaration,
+    HostileStylesError,
+    cached_if_short,
+    pixels,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -116,10 +122,6 @@ _PROPERTIES = frozenset(
 
 # A rule outside of others without strings and escapes, as most are.
 _WHOLE_RULE = re.compile(r"""([^{}"'\\@;]*+)\{([^{}"'\\]*+)\}""")
-
-
-class HostileStylesError(Exception):
-    """The style sheets of a page are more work than those of any honest page, so what they hide is unknown."""
 
 
 def split_selectors(text: str) -> list[str]:

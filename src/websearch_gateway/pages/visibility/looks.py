@@ -58,6 +58,10 @@ _NO_PAINT = frozenset({"none", "inherit", "initial", "unset", "0", "0 0"})
 EM_PX = 16.0
 
 
+class HostileStylesError(Exception):
+    """The styles of a page are more work than those of any honest page, so what they hide is unknown."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextStyle:
     """A `color` or `background` of None is unknown and never makes text invisible. `size` is in pixels."""
@@ -265,7 +269,12 @@ def _luminance(*channels: float) -> float:
 
 SCREEN = {"width": 1280.0, "height": 800.0}
 """The screen size in CSS pixels for media conditions and lengths."""
-MAX_CALCULATED_CHARS = 120
+MAX_CALCULATED_CHARS = 2_000
+"""The longest calculation and the longest list of lengths: some ten times those of real pages."""
+
+MAX_BRACKETS = 60
+"""The deepest calculation: Python's parser gives up at 200 brackets, and the walk through its tree needs a stack."""
+
 _PERCENT_OF_SCREEN = SCREEN["width"] / 100
 _PX = {
     "": 1.0,
@@ -293,6 +302,7 @@ _PX = {
 }
 _LENGTH = re.compile(rf"({NUMBER})([a-z]{{0,5}}|%)")
 _LENGTH_IN_TEXT = re.compile(r"(?<![\w.])((?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?)(%|[a-z]{0,5})")
+_BRACKETS = re.compile(r"[()]")
 _PLAIN_CALCULATION = re.compile(r"(?:[\d.\s+*/(),-]|e[+-]?\d|(?:min|max|clamp)(?=\())++")
 _CALCULATE: Mapping[object, Callable[..., float]] = {
     ast.Add: operator.add,
@@ -306,10 +316,14 @@ _CALCULATE: Mapping[object, Callable[..., float]] = {
 
 
 def pixels(value: str, em: float = EM_PX) -> float | None:
-    """The length in CSS pixels; None for a percentage or an invalid length. Evaluates `calc()` and the like."""
+    """The length in CSS pixels; None for a percentage or an invalid length. Evaluates `calc()` and the like.
+
+    Raises:
+        HostileStylesError: a calculation is longer or deeper than any honest one.
+    """
     value = value.strip()
     if "(" in value:
-        return _calculated(value, em) if len(value) <= MAX_CALCULATED_CHARS else None
+        return _calculated(value, em)
     length = _LENGTH.fullmatch(value)
     if length is None or length[2] == "%":
         return None
@@ -319,6 +333,8 @@ def pixels(value: str, em: float = EM_PX) -> float | None:
 
 def _calculated(value: str, em: float) -> float | None:
     """https://www.w3.org/TR/css-values-4/#calc-syntax, with units dropped. Percentages are of the screen's width."""
+    if len(value) > MAX_CALCULATED_CHARS or _depth(value) > MAX_BRACKETS:
+        raise HostileStylesError("a calculation")
 
     def number(length: re.Match[str]) -> str:
         size = float(length[1]) * _PERCENT_OF_SCREEN if length[2] == "%" else pixels(length[0], em)
@@ -354,6 +370,15 @@ def _calculated(value: str, em: float) -> float | None:
     return result if math.isfinite(result) else None
 
 
+def _depth(value: str) -> int:
+    """How deep its brackets are."""
+    deepest = depth = 0
+    for bracket in _BRACKETS.findall(value):
+        depth += 1 if bracket == "(" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
 FAR_PX = 1000.0
 FAR_MOVE_PX = 9000.0  # carousels move their slides by thousands of pixels
 FAR_SCREENS = 2.0
@@ -362,8 +387,14 @@ FEW_PX = 4.0  # no line of text fits into this padding
 TIGHTEST_EM = -0.4
 MOST_BLUR_PX = 20.0
 
-_CALL = re.compile(r"([a-z0-9-]++)\(([^()]*+(?:\([^()]*+\)[^()]*+)*+)\)")
-_CLEAR_STOP = re.compile(r"(?:transparent|rgba?\([^()]*+\))")
+_NAME_OF_CALL = re.compile(r"[a-z0-9-]*$")
+_PLACES_OF_GRADIENT = frozenset(
+    {
+        *("to", "at", "from", "top", "bottom", "left", "right", "center", "circle", "ellipse"),
+        *("closest", "farthest", "side", "corner", "in", "srgb"),
+    }
+)
+"""Words of a gradient that are no colours."""
 _BETWEEN = re.compile(r"[\s,]+")
 
 _OF_PLACE = frozenset(
@@ -427,27 +458,53 @@ def is_entering(style: Style) -> bool:
 
 
 def _opacity(style: Style) -> float:
-    value = style.get("opacity", "1")
+    return _amount(style.get("opacity", "1"))
+
+
+def _amount(value: str) -> float:
+    """A number or a percentage, which may be calculated."""
     calculated = pixels(value) if "(" in value else None
     return fraction(value) if calculated is None else calculated
 
 
 def _vanishes(style: Style) -> bool:
-    if any(fraction(style[name]) <= FAINT for name in ("zoom", "scale") if name in style):
+    if any(_amount(style[name]) <= FAINT for name in ("zoom", "scale") if name in style):
         return True
     turned = style.get("rotate", "")
-    functions = _CALL.findall(f"{style.get('filter', '')} {style.get('transform', '')}")
+    functions = _calls(f"{style.get('filter', '')} {style.get('transform', '')}")
     functions += [(f"rotate{turned[0]}", turned[1:])] if turned[:1] in ("x", "y") else []
     has_back = style.get("backface-visibility") != "hidden"
     if any(_shrinks_to_nothing(name, arguments, has_back) for name, arguments in functions):
         return True
-    mask = style.get("mask-image", "")  # one gradient hides everything
-    stops = [color(stop) for stop in _CLEAR_STOP.findall(mask)]
-    return (
-        len(stops) >= 2
-        and mask.count(",") < 12
-        and all(stop and stop[3] <= FAINT for stop in stops)
-    )
+    return _masks_everything(style.get("mask-image", ""))
+
+
+def _calls(value: str) -> list[tuple[str, str]]:
+    """The name and the arguments of each function of a value that stands in no other one."""
+    calls: list[tuple[str, str]] = []
+    name = ""
+    depth = start = 0
+    for bracket in _BRACKETS.finditer(value):
+        if bracket[0] == "(":
+            depth += 1
+            if depth == 1:
+                before = _NAME_OF_CALL.search(value, start, bracket.start())
+                name, start = before[0] if before else "", bracket.end()
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                calls.append((name, value[start : bracket.start()]))
+                start = bracket.end()
+    return calls
+
+
+def _masks_everything(mask: str) -> bool:
+    """Whether a mask consists of gradients between clear colours."""
+    gradients = _GRADIENT.findall(mask)
+    words = [word for gradient in gradients for word in _STOP.findall(gradient)]
+    stops = [color(word) for word in words if word not in _PLACES_OF_GRADIENT]
+    is_clear = all(stop is not None and stop[3] <= FAINT for stop in stops)
+    return len(stops) >= 2 and is_clear and "url(" not in mask
 
 
 def _shrinks_to_nothing(name: str, arguments: str, has_back: bool) -> bool:
@@ -488,9 +545,7 @@ def _is_far_away(style: Style) -> bool:
     ):
         return True
     moves = [
-        part
-        for name, part in _CALL.findall(style.get("transform", ""))
-        if name.startswith("translate")
+        part for name, part in _calls(style.get("transform", "")) if name.startswith("translate")
     ]
     moves.append(style.get("translate", ""))
     return any(_moves_away(length) for move in moves for length in _parts(move))
@@ -506,9 +561,15 @@ def _moves_away(length: str) -> bool:
 
 
 def _parts(value: str) -> list[str]:
-    """The values of a list, split at blanks and commas outside brackets."""
+    """The values of a list, split at blanks and commas outside brackets.
+
+    Raises:
+        HostileStylesError: the list is longer than any honest one.
+    """
+    if len(value) > MAX_CALCULATED_CHARS:
+        raise HostileStylesError("a list of lengths")
     parts, depth = [""], 0
-    for character in value[:500]:
+    for character in value:
         depth += (character == "(") - (character == ")")
         if depth <= 0 and (character.isspace() or character == ","):
             parts.append("")
@@ -543,8 +604,7 @@ def _is_clipped(style: Style) -> bool:
             if bottom - top <= TINY_PX or right - left <= TINY_PX:
                 return True
     return any(
-        _leaves_nothing(name, arguments)
-        for name, arguments in _CALL.findall(style.get("clip-path", ""))
+        _leaves_nothing(name, arguments) for name, arguments in _calls(style.get("clip-path", ""))
     )
 
 

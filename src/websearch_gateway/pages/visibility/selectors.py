@@ -12,7 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from websearch_gateway.pages.visibility.css import (
-    HostileStylesError,
     closing_bracket,
     declarations,
     rules,
@@ -22,6 +21,7 @@ from websearch_gateway.pages.visibility.css import (
 from websearch_gateway.pages.visibility.looks import (
     LONGEST_CACHED,
     Declaration,
+    HostileStylesError,
     Style,
     TextStyle,
     cached_if_short,

@@ -15,8 +15,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from websearch_gateway.base import UNSEEN_LEFT_OUT, reads_like_orders
-from websearch_gateway.pages.visibility.css import HostileStylesError, style_sheets, unfold_shadows
-from websearch_gateway.pages.visibility.looks import VARIABLE, Style, TextStyle, is_entering
+from websearch_gateway.pages.visibility.css import style_sheets, unfold_shadows
+from websearch_gateway.pages.visibility.looks import (
+    VARIABLE,
+    HostileStylesError,
+    Style,
+    TextStyle,
+    is_entering,
+)
 from websearch_gateway.pages.visibility.selectors import (
     PLAIN,
     UNSEEN_CLASSES,
@@ -60,28 +66,31 @@ EXHAUSTED = (
 HOSTILE = "The page was left out: it has more style rules than can be checked for hidden text."
 
 
-def strip_invisible(tree: HtmlElement) -> list[str]:
+def strip_invisible(tree: HtmlElement, *, scripts_run: bool = True) -> list[str]:
     """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
 
-    If more text is hidden than visible, scripts will probably reveal it: then the hidden element is kept, with a note.
-    `noscript` is also kept if it has more text than all the rest.
+    If more text is hidden than visible, scripts will probably reveal it, if `scripts_run`: then the hidden element is
+    kept, with a note. `noscript` is also kept if it has more text than all the rest.
     """
     unfold_shadows(tree)
+    try:
+        return _strip(tree, scripts_run=scripts_run)
+    except HostileStylesError:
+        for body in list(tree.iter("body")) or [tree]:
+            body.clear(keep_tail=True)
+        return [HOSTILE]
+
+
+def _strip(tree: HtmlElement, *, scripts_run: bool) -> list[str]:
     knows_colors = not any(
         "stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link")
     )
-    try:
-        styles = Styles(
-            style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
-        )
-    except HostileStylesError:
-        for body in tree.iter("body"):
-            body.clear(keep_tail=True)
-        return [HOSTILE]
+    outer = TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
+    styles = Styles(style_sheets(tree), tree, outer)
     notes = []
     suspects, spared = _suspects(styles), set[object]()
     survey = _Survey(tree, suspects, styles, spared)
-    for _ in range(MAX_REVEALED):
+    for _ in range(MAX_REVEALED if scripts_run else 0):
         largest, size = max(survey.hidden_chars.items(), key=itemgetter(1), default=(None, 0))
         if not size or size <= survey.visible_chars:
             break
@@ -424,24 +433,49 @@ def pieces(element: HtmlElement) -> Iterator[str]:
             yield part.tail
 
 
-MAX_ROUNDS = 6
-MAX_VALUE_CHARS = 300
+MAX_ROUNDS = 50
+"""How often variables in the values of variables are filled in; real pages need some five rounds."""
+
+MAX_VALUE_CHARS = 2_000
+"""The longest value with its variables filled in that can hide text."""
+
+_LONG_AND_HARMLESS = frozenset(
+    {"background", "background-image", "mask-image", "transition", "animation", "will-change"}
+)
+"""Properties with pictures and lists of any length: what is beyond the limit cannot hide text."""
 
 
 def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
-    """The style with its variables substituted, and all variables that its children inherit."""
+    """The style with its variables substituted, and all variables that its children inherit.
+
+    Raises:
+        HostileStylesError: the values are longer or deeper than those of any honest page.
+    """
     own = {name: value for name, value in style.items() if name.startswith("--")}
     known = {**inherited, **own} if own else inherited
+    filled = {
+        name: value if name in own else _filled(name, value, known) for name, value in style.items()
+    }
+    return filled, known
 
-    def filled(value: str) -> str:
-        for _ in range(MAX_ROUNDS if "var(" in value else 0):
-            before = value
-            value = VARIABLE.sub(
-                lambda var: known.get(var[1], var[2] if var[2] is not None else var[0]).strip(),
-                value,
-            )
-            if value == before or len(value) > MAX_VALUE_CHARS:
+
+def _filled(name: str, value: str, known: Style) -> str:
+    """The value of a property with its variables filled in, as far as they have values."""
+
+    def of_variable(use: re.Match[str]) -> str:
+        fallback = use[2] if use[2] is not None else use[0]
+        return known.get(use[1], fallback).strip()
+
+    seen = {value}
+    while "var(" in value:
+        value = VARIABLE.sub(of_variable, value)
+        if len(value) > MAX_VALUE_CHARS:
+            if name in _LONG_AND_HARMLESS:
                 return value[:MAX_VALUE_CHARS]
-        return value
-
-    return {name: value if name in own else filled(value) for name, value in style.items()}, known
+            raise HostileStylesError("a value")
+        if value in seen:  # variables without a value, or that lead back to each other
+            break
+        seen.add(value)
+        if len(seen) > MAX_ROUNDS:
+            raise HostileStylesError("variables")
+    return value
