@@ -17,7 +17,8 @@ from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import Exhausted, SearchTimeoutError
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
-from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry, Layered, Stopwatch
+from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
+from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, HealthRegistry, Stopwatch
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0
@@ -132,4 +133,7 @@ async def simulate(hedging: bool, stalls: float, slower: float) -> Run:
 
 def _layered(vendor: Vendor, health: HealthRegistry) -> Searcher:
     record = health.of(vendor.name)
-    return Layered(vendor, (CircuitBreaker(record), Stopwatch(record)))
+    guard = UpstreamGuard(
+        vendor.name, BurstGate(vendor.name), CircuitBreaker(record), stopwatch=Stopwatch(record)
+    )
+    return Guarded(vendor, guard)

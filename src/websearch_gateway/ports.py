@@ -6,7 +6,7 @@ A composite has the interface of its parts, so they nest. A change here changes 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -67,23 +67,21 @@ AnswerEngine = Upstream[Answer]
 """Searches and writes a cited answer."""
 
 
-class Layer(Protocol[T]):
-    """Stands before an upstream: a burst gate, a circuit breaker, a rate limiter, a budget, a cleaner, a timer."""
+class Layer(Protocol):
+    """Surrounds the calls of an upstream: a burst gate, a circuit breaker, a rate limiter, a budget, a stopwatch."""
 
-    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call, /) -> T:
-        """The result of `ask()`, if and when this layer allows it.
+    def __call__(self, call: Call, /) -> AbstractAsyncContextManager[None]:
+        """The block in which `call` asks the upstream. It begins when the layer allows the call.
 
         Raises:
-            SearchError: raised by `ask`, or by the layer instead.
+            SearchError: the layer does not allow it.
         """
         ...
 
 
-async def through(layers: Sequence[Layer[T]], ask: Callable[[], Awaitable[T]], call: Call) -> T:
-    """The result of `ask()` behind all layers, the outermost first."""
-    for layer in reversed(layers):
-        ask = partial(layer, ask, call)
-    return await ask()
+def no_layer(_: Call) -> AbstractAsyncContextManager[None]:
+    """The Layer that allows everything and notes nothing."""
+    return nullcontext()
 
 
 def quota_spent(message: str) -> SearchProviderError:

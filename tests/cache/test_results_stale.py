@@ -9,6 +9,7 @@ import pytest
 from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
 from tests.opening import Open
+from websearch_gateway.base import AddressPolicy
 from websearch_gateway.cache.results import ANSWERS, Lifetimes, ResultCache
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import (
@@ -163,7 +164,7 @@ def answering(engine: Once, state: MemoryState, clock: Clock) -> SearchPipeline:
     recall = Recall(
         ResultCache(state, ANSWERS, Lifetimes(), clock=clock), SingleFlight(), limits, limits, state
     )
-    return SearchPipeline(Guard({}, ()), recall, engine, Telemetry([]), 5.0)
+    return SearchPipeline(Guard({}, ()), recall, engine, AddressPolicy(), Telemetry([]), 5.0)
 
 
 @in_virtual_time

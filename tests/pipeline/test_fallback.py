@@ -20,7 +20,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
-from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry, Layered
+from websearch_gateway.upstream.guarded import Guarded
+from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry
 from websearch_gateway.upstream.race import FirstSuccess
 
 QUERY = SearchQuery("how tall is the tower")
@@ -234,7 +235,7 @@ def behind_breaker(
 ) -> tuple[FallbackEngine, CircuitBreaker]:
     breaker = CircuitBreaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
     secondary = ready("raw-search", sourced("serper-raw-search"))
-    ranked = Ranked(Layered(engine, (breaker,)), breaker.overtaken)
+    ranked = Ranked(Guarded(engine, breaker), breaker.overtaken)
     return FallbackEngine([ranked], secondary, hedge_seconds), breaker
 
 
@@ -267,7 +268,7 @@ async def test_an_engine_that_is_overtaken_repeatedly_gets_an_open_circuit() -> 
 async def test_a_slow_engine_that_answers_first_has_no_failure() -> None:
     primary, secondary = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
     breaker = CircuitBreaker(HealthRegistry().of("openai"), failures=1)
-    engine = FallbackEngine([Ranked(Layered(primary, (breaker,)), breaker.overtaken)], secondary, 0)
+    engine = FallbackEngine([Ranked(Guarded(primary, breaker), breaker.overtaken)], secondary, 0)
     asking = asyncio.create_task(engine.ask(Call.of(QUERY, Deadline.after(60))))
     await secondary.started.wait()
     primary.go.set()

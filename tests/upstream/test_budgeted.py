@@ -5,7 +5,6 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import httpx2
@@ -30,7 +29,7 @@ from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.ports import EMBEDDED_AT_ONCE
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.upstream.layers import Layered
+from websearch_gateway.upstream.guarded import Guarded
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 
 QUERY = SearchQuery("how tall is the tower")
@@ -70,8 +69,8 @@ def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[Call], Await
     return fail
 
 
-def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Layered[Answer]:
-    return Layered(Engine(outcome), (partial(ledger.pay, "openai", lambda _: MOST),))
+def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Guarded[Answer]:
+    return Guarded(Engine(outcome), ledger.budget("openai", lambda _: MOST))
 
 
 def asking() -> Call:
@@ -141,9 +140,7 @@ async def test_what_an_engine_searches_with_counts_once_in_the_ledger(ledger: Le
     """The searcher behind an engine pays for itself, under its own name."""
 
     async def searches(call: Call) -> Answer:
-        await Layered(
-            Engine(answers, "serper"), (partial(ledger.pay, "serper", lambda _: MOST),)
-        ).ask(call)
+        await Guarded(Engine(answers, "serper"), ledger.budget("serper", lambda _: MOST)).ask(call)
         call.bill.book(0.001)
         return sourced("llm")
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.virtual_time import in_virtual_time, now
+from tests.layers import inside
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline
 from websearch_gateway.upstream.layers import (
@@ -129,9 +130,9 @@ async def test_the_stopwatch_times_answers_and_lets_errors_pass() -> None:
     async def fail() -> None:
         raise SearchProviderError("down")
 
-    assert await watch(answer, deadline) == "answer"
+    assert await inside(watch, answer, deadline) == "answer"
     with pytest.raises(SearchProviderError):
-        await watch(fail, deadline)
+        await inside(watch, fail, deadline)
     assert (health.samples, health.quantile(0.5)) == (1, pytest.approx(0.6))
 
 

@@ -19,7 +19,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
-from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry, Layered, Stopwatch
+from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
+from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, HealthRegistry, Stopwatch
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 QUERY = SearchQuery("descale an espresso machine")
@@ -84,7 +85,13 @@ def pool(*vendors: Vendor) -> Pool:
 def guarded_pool(*vendors: Vendor, failures: int = 5) -> Pool:
     def guard(vendor: Vendor, health: HealthRegistry) -> Searcher:
         record = health.of(vendor.name)
-        return Layered(vendor, (CircuitBreaker(record, failures), Stopwatch(record)))
+        guard = UpstreamGuard(
+            vendor.name,
+            BurstGate(vendor.name, most=1_000),
+            CircuitBreaker(record, failures),
+            stopwatch=Stopwatch(record),
+        )
+        return Guarded(vendor, guard)
 
     return Pool(vendors, guard)
 

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
+from tests.layers import inside
 from websearch_gateway.errors import (
     BLOCKED,
     NotAsked,
@@ -70,7 +71,7 @@ def down() -> SearchProviderError:
 async def burst(
     burst_gate: BurstGate, upstream: Upstream, size: int, seconds: float = 15.0
 ) -> list[str | BaseException]:
-    calls = (burst_gate(upstream, Deadline.after(seconds, now)) for _ in range(size))
+    calls = (inside(burst_gate, upstream, Deadline.after(seconds, now)) for _ in range(size))
     return await asyncio.gather(*calls, return_exceptions=True)
 
 
@@ -85,7 +86,7 @@ async def test_the_first_answer_releases_the_whole_burst() -> None:
 async def test_sequential_calls_never_wait() -> None:
     upstream, burst_gate = Upstream(), BurstGate("serper", 1)
     for _ in range(10):
-        assert await burst_gate(upstream, Deadline.after(15, now)) == "answer"
+        assert await inside(burst_gate, upstream, Deadline.after(15, now)) == "answer"
     assert now() == pytest.approx(10 * upstream.seconds)
 
 
@@ -95,9 +96,9 @@ async def test_a_burst_on_a_dead_upstream_sends_only_the_first_calls() -> None:
     breaker = CircuitBreaker(UpstreamHealth("serper", now), failures=3)
 
     async def call() -> str:
-        return await breaker(upstream, Deadline.after(15, now))
+        return await inside(breaker, upstream, Deadline.after(15, now))
 
-    calls = (burst_gate(call, Deadline.after(15, now)) for _ in range(500))
+    calls = (inside(burst_gate, call, Deadline.after(15, now)) for _ in range(500))
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert len(upstream.began) == MOST
     assert sum(isinstance(outcome, NotAsked) for outcome in outcomes) == 500 - MOST
@@ -135,11 +136,12 @@ async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_ups
 ) -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
     hanging = [
-        asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)
+        asyncio.create_task(inside(burst_gate, upstream, Deadline.after(100, now)))
+        for _ in range(MOST)
     ]
     await asyncio.sleep(0)
     with pytest.raises(NotAsked, match="serper has not answered any of the 5 calls under way"):
-        await burst_gate(upstream, Deadline.after(seconds, now))
+        await inside(burst_gate, upstream, Deadline.after(seconds, now))
     assert (now(), len(upstream.began)) == (seconds / 2, MOST)
     assert await asyncio.gather(*hanging) == ["answer"] * MOST
 
@@ -148,7 +150,8 @@ async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_ups
 async def test_a_cancelled_call_frees_its_place_or_stops_waiting() -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
     tasks = [
-        asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)
+        asyncio.create_task(inside(burst_gate, upstream, Deadline.after(15, now)))
+        for _ in range(2 * MOST)
     ]
     await asyncio.sleep(0.1)
     for task in tasks:
@@ -202,7 +205,7 @@ async def _play(plan: list[tuple[float, float, str, float | None]]) -> None:
         await asyncio.sleep(start)
         came_after = answers
         async with asyncio.timeout(leaves):
-            await burst_gate(call, Deadline.after(10_000, now))
+            await inside(burst_gate, call, Deadline.after(10_000, now))
 
     tasks = (one(number, *row) for number, row in enumerate(plan))
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
@@ -237,7 +240,7 @@ async def ask(breaker: CircuitBreaker, outcome: object = "answer", seconds: floa
             raise outcome
         return outcome
 
-    return await breaker(call, Deadline.after(seconds, breaker.health.clock))
+    return await inside(breaker, call, Deadline.after(seconds, breaker.health.clock))
 
 
 async def fail(breaker: CircuitBreaker, times: int = 1, error: SearchError | None = None) -> None:
@@ -252,7 +255,7 @@ async def time_out(breaker: CircuitBreaker, clock: Clock, given: float, after: f
         raise SearchTimeoutError("serper did not answer in time.")
 
     with pytest.raises(SearchTimeoutError):
-        await breaker(call, Deadline.after(given, clock))
+        await inside(breaker, call, Deadline.after(given, clock))
 
 
 async def test_consecutive_failures_open_the_circuit_and_then_nothing_is_sent(
@@ -329,7 +332,7 @@ async def test_a_bug_of_ours_is_not_a_failure_of_the_upstream(breaker: CircuitBr
 
 async def test_the_callers_cancellation_is_not_a_failure(breaker: CircuitBreaker) -> None:
     for _ in range(2 * FAILURES):
-        call = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+        call = asyncio.create_task(inside(breaker, asyncio.Event().wait, Deadline.after(60)))
         await asyncio.sleep(0)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
@@ -395,7 +398,7 @@ async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(
         await answered.wait()
         return "answer"
 
-    calls = [asyncio.create_task(breaker(call, Deadline.after(60))) for _ in range(51)]
+    calls = [asyncio.create_task(inside(breaker, call, Deadline.after(60))) for _ in range(51)]
     await asyncio.sleep(0)  # lets each of them run until it waits or ends
     refusals = [task.exception() for task in calls if task.done()]
     assert began == 1
@@ -422,7 +425,7 @@ async def test_a_probe_that_fails_opens_the_circuit_again(
 
 async def test_a_cancelled_probe_frees_its_place(breaker: CircuitBreaker, clock: Clock) -> None:
     await half_open(breaker, clock)
-    probe = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+    probe = asyncio.create_task(inside(breaker, asyncio.Event().wait, Deadline.after(60)))
     await asyncio.sleep(0)
     with pytest.raises(NotAsked):
         await ask(breaker)
@@ -452,7 +455,7 @@ async def test_calls_that_began_before_the_circuit_opened_neither_close_nor_prol
         return await future
 
     calls = [
-        asyncio.create_task(breaker(lambda f=future: wait_for(f), Deadline.after(60)))
+        asyncio.create_task(inside(breaker, lambda f=future: wait_for(f), Deadline.after(60)))
         for future in late
     ]
     await asyncio.sleep(0)
@@ -472,10 +475,10 @@ async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(
     async def wait_for_it() -> str:
         return await late
 
-    old = asyncio.create_task(breaker(wait_for_it, Deadline.after(60)))
+    old = asyncio.create_task(inside(breaker, wait_for_it, Deadline.after(60)))
     await asyncio.sleep(0)
     await half_open(breaker, clock)
-    probe = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+    probe = asyncio.create_task(inside(breaker, asyncio.Event().wait, Deadline.after(60)))
     await asyncio.sleep(0)
     late.set_result("late answer")
     assert await old == "late answer"
@@ -532,7 +535,7 @@ class BreakerMachine(RuleBasedStateMachine):
 
     @rule(target=under_way)
     def begin(self) -> int:
-        call = self.breaker(lambda: pause(), Deadline.after(15, self.clock))
+        call = inside(self.breaker, lambda: pause(), Deadline.after(15, self.clock))
         number = next(self.ids)
         state, probing = self._state(), bool(self._probes())
         if state == "open" or (state == "half_open" and probing):
@@ -617,7 +620,7 @@ async def test_a_bot_page_opens_the_circuit_at_once_and_for_twice_as_long_each_t
 
     for call in (*[fails] * 8, serves, fails):
         try:
-            await breaker(call, Deadline.after(60))
+            await inside(breaker, call, Deadline.after(60))
         except SearchProviderError:
             opened.append(breaker.health.open_for)
             clock.now += breaker.health.open_for

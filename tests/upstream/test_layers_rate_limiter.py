@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.virtual_time import in_virtual_time, now
+from tests.layers import inside
 from websearch_gateway.errors import NotAsked
 from websearch_gateway.models import Deadline
 from websearch_gateway.upstream.layers import SLACK, RateLimiter, UpstreamHealth, allowed_per_second
@@ -35,7 +36,7 @@ class Upstream:
 async def burst(
     pace: RateLimiter, upstream: Upstream, size: int, seconds: float = 15.0
 ) -> list[str | BaseException]:
-    calls = (pace(upstream, Deadline.after(seconds, now)) for _ in range(size))
+    calls = (inside(pace, upstream, Deadline.after(seconds, now)) for _ in range(size))
     return await asyncio.gather(*calls, return_exceptions=True)
 
 
@@ -77,7 +78,7 @@ async def test_a_refusal_takes_no_time_and_no_turn() -> None:
     await burst(pace, upstream, 1)
     before = now()
     with pytest.raises(NotAsked):
-        await pace(upstream, Deadline.after(0.1, now))
+        await inside(pace, upstream, Deadline.after(0.1, now))
     assert now() == before
     await burst(pace, upstream, 1)
     assert upstream.sent[1] == pytest.approx(SLACK)
@@ -86,7 +87,7 @@ async def test_a_refusal_takes_no_time_and_no_turn() -> None:
 @in_virtual_time
 async def test_a_call_that_leaves_the_queue_leaves_no_gap() -> None:
     upstream, pace = Upstream(), paced(1.0)
-    calls = [asyncio.create_task(pace(upstream, Deadline.after(15, now))) for _ in range(6)]
+    calls = [asyncio.create_task(inside(pace, upstream, Deadline.after(15, now))) for _ in range(6)]
     await asyncio.sleep(0.5)
     for call in calls[1:5]:
         call.cancel()
@@ -98,7 +99,8 @@ async def test_a_call_that_leaves_the_queue_leaves_no_gap() -> None:
 async def test_waiting_calls_fail_when_the_circuit_opens() -> None:
     upstream, pace = Upstream(), paced(1.0)
     calls = asyncio.gather(
-        *(pace(upstream, Deadline.after(15, now)) for _ in range(10)), return_exceptions=True
+        *(inside(pace, upstream, Deadline.after(15, now)) for _ in range(10)),
+        return_exceptions=True,
     )
     await asyncio.sleep(1.5)
     pace.health.open_until = 31.5
@@ -168,7 +170,7 @@ def test_any_arrivals_are_spaced_and_no_call_starts_after_its_deadline(
 
     async def arrive(pace: RateLimiter, at: float) -> None:
         await asyncio.sleep(at)
-        await pace(upstream, Deadline.after(seconds, now))
+        await inside(pace, upstream, Deadline.after(seconds, now))
         assert now() <= at + seconds + 1e-6
 
     async def run() -> list[BaseException | None]:

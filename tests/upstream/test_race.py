@@ -191,7 +191,7 @@ async def chain_of(sandbox: Sandbox) -> AsyncIterator[Chain]:
             settings = Settings(**{name.lower(): value for name, value in environment.items()})
             retry = Retry(sleep=no_sleep)
             return FallbackSearcher(
-                [HttpSearcher(provider, client, (retry,)) for provider in configured(settings)]
+                [HttpSearcher(provider, client, retry) for provider in configured(settings)]
             )
 
         yield build
@@ -465,7 +465,42 @@ class Trials:
         future.set_exception(outcome) if isinstance(outcome, Exception) else future.set_result(
             outcome
         )
-        await self._race.change(None)
+        await asyncio.wait([future])
+        await asyncio.sleep(0)
+
+
+class Nobody:
+    """Starts no other trial."""
+
+    def holds_stopgap(self, now: float) -> bool:
+        return False
+
+    async def starts_another(self, now: float) -> bool:
+        return False
+
+    def seconds_to_wait(self, now: float) -> float | None:
+        return None
+
+
+class Waits(Nobody):
+    """Starts a trial after a moment, and another one each time that the latest failed."""
+
+    def __init__(self, control: Trials, names: list[str]) -> None:
+        self._control, self._names = control, names
+        self._asked = 0
+        self._latest: Trial[str] | None = None
+        self.started = asyncio.Event()
+
+    async def starts_another(self, now: float) -> bool:
+        self._asked += 1
+        if self._asked == 1 or not self._names or (self._latest and not self._latest.failure):
+            return False
+        self._latest = self._control.start(self._names.pop(0))
+        self.started.set()
+        return True
+
+    def seconds_to_wait(self, now: float) -> float | None:
+        return 0.0 if self._asked == 1 else None
 
 
 def race() -> FirstSuccess[str]:
@@ -478,7 +513,7 @@ async def test_a_later_answer_wins_at_once_if_something_was_found() -> None:
         control.start("first")
         second = control.start("second")
         await control.end("second", "found")
-        assert await trials.outcome() is second
+        assert await trials.run(Nobody()) is second
 
 
 async def test_a_later_answer_without_results_waits_for_the_earlier_trial() -> None:
@@ -489,7 +524,7 @@ async def test_a_later_answer_without_results_waits_for_the_earlier_trial() -> N
         await control.end("second", EMPTY)
         assert (trials.winner, trials.has_waiting_outcome) == (None, True)
         await control.end("first", SearchProviderError("down"))
-        assert await trials.outcome() is second
+        assert await trials.run(Nobody()) is second
 
 
 async def test_a_later_refusal_waits_for_the_earlier_trial() -> None:
@@ -500,7 +535,7 @@ async def test_a_later_refusal_waits_for_the_earlier_trial() -> None:
         await control.end("second", SearchAuthError("wrong key"))
         assert trials.winner is None
         await control.end("first", "found")
-        assert await trials.outcome() is first
+        assert await trials.run(Nobody()) is first
 
 
 async def test_an_earlier_refusal_decides_against_a_later_answer_without_results() -> None:
@@ -510,7 +545,7 @@ async def test_an_earlier_refusal_decides_against_a_later_answer_without_results
         control.start("second")
         await control.end("second", EMPTY)
         await control.end("first", SearchAuthError("wrong key"))
-        assert await trials.outcome() is first
+        assert await trials.run(Nobody()) is first
 
 
 async def test_a_stopgap_comes_after_trials_that_start_later() -> None:
@@ -521,7 +556,7 @@ async def test_a_stopgap_comes_after_trials_that_start_later() -> None:
         await control.end("stopgap", EMPTY)
         assert trials.winner is None
         await control.end("later", EMPTY)
-        assert await trials.outcome() is later
+        assert await trials.run(Nobody()) is later
 
 
 async def test_a_held_stopgap_does_not_win_until_it_is_released() -> None:
@@ -531,18 +566,36 @@ async def test_a_held_stopgap_does_not_win_until_it_is_released() -> None:
         trials.holds_stopgap = True
         await control.end("stopgap", "found")
         assert trials.winner is None
-        trials.holds_stopgap = False
-        assert await trials.outcome() is trials.stopgap
+        assert await trials.run(Nobody()) is trials.stopgap
 
 
-async def test_another_trial_should_start_when_the_latest_fails_or_is_slow() -> None:
+async def test_another_trial_may_start_when_one_fails_and_after_a_wait() -> None:
     async with race() as trials:
         control = Trials(trials)
         control.start("first")
-        assert await trials.outcome(slow_after=0.0) is None
-        latest = control.start("second")
+        schedule = Waits(control, ["second", "third"])
+        running = asyncio.create_task(trials.run(schedule))
+        await schedule.started.wait()
+        assert [trial.name for trial in trials.trials] == ["first", "second"]
+        schedule.started.clear()
         await control.end("second", SearchProviderError("down"))
-        assert await trials.outcome(latest) is None
+        await schedule.started.wait()
+        await control.end("third", "found")
+        assert await running is trials.trials[2]
+
+
+async def test_no_trial_starts_while_an_outcome_waits_for_an_earlier_one() -> None:
+    async with race() as trials:
+        control = Trials(trials)
+        control.start("first")
+        refused = control.start("second")
+        await control.end("second", SearchAuthError("wrong key"))
+        running = asyncio.create_task(trials.run(Waits(control, ["third"])))
+        await asyncio.sleep(0)
+        await control.end("first", SearchProviderError("down"))
+        await running
+        assert [trial.name for trial in trials.trials] == ["first", "second"]
+        assert refused.running is False
 
 
 async def test_if_all_fail_the_error_names_every_attempt_and_the_shortest_wait() -> None:
@@ -552,7 +605,7 @@ async def test_if_all_fail_the_error_names_every_attempt_and_the_shortest_wait()
         nested = control.start("second")
         await control.end("first", SearchProviderError("down", retry_after=30))
         await control.end("second", Exhausted([], retry_after=9, advice="Set a key."))
-        assert await trials.outcome() is None
+        assert await trials.run(Nobody()) is None
         error = trials.exhausted()
         assert ([attempt.name for attempt in error.attempts], error.retry_after) == (["first"], 9)
         assert nested.attempts == ()
@@ -565,7 +618,7 @@ async def test_running_trials_are_cancelled_at_the_end() -> None:
         slow = control.start("slow")
         winner = control.start("quick")
         await control.end("quick", "found")
-        assert await trials.outcome() is winner
+        assert await trials.run(Nobody()) is winner
     assert slow.task.cancelled()
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
+from tests.layers import inside
 from tests.opening import Open
 from tests.tracing import Spans
 from websearch_gateway.answers.openai import MAX_OUTPUT_TOKENS
@@ -14,7 +16,7 @@ from websearch_gateway.base.net.requests import child_span, note_reply
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox, engines
-from websearch_gateway.upstream.telemetry import TracedUpstream, call_span, stage
+from websearch_gateway.upstream.telemetry import call_span, stage, traced
 
 QUESTION = "How tall is the Eiffel Tower?"
 TOWER = SearchRequest(QUESTION)
@@ -245,7 +247,9 @@ def test_without_a_recorded_call_there_is_no_child_span(spans: Spans) -> None:
 
 async def test_the_loser_of_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
     with call_span("search_web"):
-        race = asyncio.create_task(TracedUpstream("slow")(asyncio.Event().wait, Call.after(60)))
+        race = asyncio.create_task(
+            inside(partial(traced, "slow"), asyncio.Event().wait, Call.after(60))
+        )
         await asyncio.sleep(0)
         race.cancel()
         await asyncio.gather(race, return_exceptions=True)

@@ -17,7 +17,7 @@ from websearch_gateway.base import Retry, billed
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.foreign_json import BadJson, Json, objects, parse_json_within, typed
 from websearch_gateway.models import Call, Exhibit, Judgement
-from websearch_gateway.ports import Layer, through
+from websearch_gateway.ports import Layer, no_layer
 
 MOST_REPLY_TOKENS = 4_000
 """Enough for twenty judgements with their quotes, and for the thoughts of little effort."""
@@ -61,7 +61,7 @@ class ModelReader:
 
     chat: Chat
     retry: Retry = field(repr=False)
-    layers: Sequence[Layer[Written]] = field(default=(), repr=False)
+    guard: Layer = field(default=no_layer, repr=False)
     price: Callable[[Written | None], float] = field(default=lambda _: 0.0, repr=False)
     mark: Callable[[], str] = field(default=partial(secrets.token_hex, 4), repr=False)
 
@@ -98,10 +98,8 @@ class ModelReader:
                 call.bill.book(self.price(written) - usual)
             return written
 
-        async def ask() -> Written:
-            return await self.retry(attempt, call)
-
-        return await through(self.layers, ask, call), mark
+        async with self.guard(call):
+            return await self.retry(attempt, call), mark
 
 
 def messages(exhibits: Sequence[Exhibit], mark: str) -> list[dict[str, str]]:

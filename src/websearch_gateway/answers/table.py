@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -94,14 +94,12 @@ def _own_chat(settings: Settings, outside: Outside) -> Chat:
     )
 
 
-def own_reader(
-    settings: Settings, outside: Outside, layers: Sequence[Layer[Written]]
-) -> ClaimReader:
+def own_reader(settings: Settings, outside: Outside, guard: Layer) -> ClaimReader:
     """The model of LLM_BASE_URL as a reader of claims."""
     from websearch_gateway.answers.claim_reader import ModelReader
 
     price = settings.prices.get("llm", 0.0)
-    return ModelReader(_own_chat(settings, outside), outside.retry, layers, lambda _: price)
+    return ModelReader(_own_chat(settings, outside), outside.retry, guard, lambda _: price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ class EngineChat:
             return self._usd(USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS)
         return self._usd(written.prompt_tokens, written.response_tokens)
 
-    def reader(self, outside: Outside, layers: Sequence[Layer[Written]]) -> ClaimReader:
+    def reader(self, outside: Outside, guard: Layer) -> ClaimReader:
         """The model as a reader of claims."""
         from websearch_gateway.answers.claim_reader import ModelReader
         from websearch_gateway.answers.llm import Chat, ChatServer
@@ -175,7 +173,7 @@ class EngineChat:
             self.api.key,
             server,
         )
-        return ModelReader(chat, outside.retry, layers, self.usd)
+        return ModelReader(chat, outside.retry, guard, self.usd)
 
     def _usd(self, prompt: int, response: int) -> float:
         from websearch_gateway.answers.common import Billed

@@ -75,16 +75,17 @@ from websearch_gateway.ports import (
     Reranker,
     Searcher,
     State,
+    no_layer,
 )
 from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings.loading import Settings, certificate_folders, index_variables
 from websearch_gateway.state.shared import require
+from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
 from websearch_gateway.upstream.layers import (
     BoundedReader,
     BurstGate,
     CircuitBreaker,
     HealthRegistry,
-    Layered,
     RateLimiter,
     Stopwatch,
     UpstreamHealth,
@@ -98,7 +99,6 @@ from websearch_gateway.upstream.race import (
     ProviderSelection,
     by_weight,
 )
-from websearch_gateway.upstream.telemetry import TracedUpstream
 
 if TYPE_CHECKING:
     from websearch_gateway.docs import BrowserUse, DocsLibrary, Document, SqlDocs, Turn
@@ -141,7 +141,7 @@ def open_upstreams(
     timeout = settings.request_timeout_ms / 1000
     parser = ReplyParser(workers)
     bare = [
-        HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser)
+        HttpSearcher(provider, client, retry, timeout, settings.prices, parser=parser)
         for provider in providers
     ]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
@@ -177,31 +177,29 @@ def _layered(
 ) -> Searcher:
     record = health.of(bare.name)
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
-    clean = partial(cleaned_hits, address_policy(settings))
-    budget = (partial(ledger.pay, bare.name, bare.most_usd),) if bare.price_usd else ()
-    paced = replace(
-        bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn
+    guard = UpstreamGuard(
+        bare.name,
+        BurstGate(bare.name),
+        _breaker(settings, record, LEAST_SHARE_SECONDS),
+        ledger.budget(bare.name, bare.most_usd) if bare.price_usd else no_layer,
     )
-    return Layered(
-        paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget)
-    )
+    paced = replace(bare, pace=limiter, stopwatch=Stopwatch(record), on_headers=limiter.learn)
+    return Guarded(paced, guard, partial(cleaned_hits, address_policy(settings)))
 
 
-def reranker_layers(
-    settings: Settings, health: HealthRegistry, ledger: Ledger
-) -> tuple[Layer[T], ...]:
-    """The layers of RERANKER_URL: one that is down, or hangs once, is not asked for every call."""
+def reranker_guard(settings: Settings, health: HealthRegistry, ledger: Ledger) -> Layer:
+    """The guard of RERANKER_URL: one that is down, or hangs once, is not asked for every call."""
     if settings.reranker_url is None:
-        return ()
+        return no_layer
     record, price = health.of("reranker"), settings.prices.get("reranker")
-    budget = (partial(ledger.pay, "reranker", lambda _: price),) if price else ()
-    # Every call waits for it, and can do without it.
-    breaker = _breaker(settings, record, LEAST_SHARE_SECONDS, timeouts=1)
-    return (*_guarded("reranker", breaker, *budget), Stopwatch(record))
-
-
-def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
-    return (BurstGate(name), breaker, *inner, TracedUpstream(name))
+    return UpstreamGuard(
+        "reranker",
+        BurstGate("reranker"),
+        # Every call waits for it, and can do without it.
+        _breaker(settings, record, LEAST_SHARE_SECONDS, timeouts=1),
+        ledger.budget("reranker", lambda _: price) if price else no_layer,
+        Stopwatch(record),
+    )
 
 
 def _breaker(
@@ -258,12 +256,12 @@ def claim_reader(
     if name == "llm":
         price = settings.prices.get("llm", 0.0)
         reader = answers.own_reader(
-            settings, outside, _reader_layers(settings, "llm", price, health, ledger)
+            settings, outside, _reader_guard(settings, "llm", price, health, ledger)
         )
     else:
         engine = answers.EngineChat.of(name, settings)
         reader = engine.reader(
-            outside, _reader_layers(settings, name, engine.most_usd, health, ledger)
+            outside, _reader_guard(settings, name, engine.most_usd, health, ledger)
         )
     per_user = settings.cache_scope == "user"
     return CachedReader(reader, BlobCache(state), settings.cache_long_ttl_seconds, per_user)
@@ -291,13 +289,15 @@ def _who_reads(settings: Settings) -> str | None:
             return engines[0].name
 
 
-def _reader_layers(
+def _reader_guard(
     settings: Settings, name: str, most_usd: float, health: HealthRegistry, ledger: Ledger
-) -> tuple[Layer[T], ...]:
+) -> Layer:
     record = health.of(name)
-    budget = partial(ledger.pay, name, lambda _: most_usd)
-    return (
-        *_guarded(name, _breaker(settings, record, LEAST_SHARE_SECONDS), budget),
+    return UpstreamGuard(
+        name,
+        BurstGate(name),
+        _breaker(settings, record, LEAST_SHARE_SECONDS),
+        ledger.budget(name, lambda _: most_usd),
         Stopwatch(record),
     )
 
@@ -318,10 +318,20 @@ def answering(
     for engine, entry in zip(engines, answers_configured(settings), strict=True):
         record = health.of(engine.name)
         breaker = _breaker(settings, record, fair_seconds)
-        budget = partial(ledger.pay, engine.name, partial(lambda asked, _: asked.most_usd, engine))
-        layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
-        ranked.append(Ranked(layered, breaker.overtaken, entry.gathers))
+        guard = UpstreamGuard(
+            engine.name,
+            BurstGate(engine.name),
+            breaker,
+            ledger.budget(engine.name, partial(_most_usd, engine)),
+            Stopwatch(record),
+        )
+        ranked.append(Ranked(Guarded(engine, guard), breaker.overtaken, entry.gathers))
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
+
+
+def _most_usd(engine: HostedEngine, _: SearchQuery) -> float:
+    """What a call may cost; it changes when a model is shut down."""
+    return engine.most_usd
 
 
 @dataclass(frozen=True, slots=True)

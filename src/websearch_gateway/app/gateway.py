@@ -29,7 +29,7 @@ from websearch_gateway.app.adapters import (
     open_reading,
     open_upstreams,
     outbound,
-    reranker_layers,
+    reranker_guard,
 )
 from websearch_gateway.base import WORKING_FOR, Retry, Workers, create_client
 from websearch_gateway.cache.results import (
@@ -64,7 +64,6 @@ from websearch_gateway.models import (
 from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.claims import ClaimChecking, Verification
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
-from websearch_gateway.pipeline.finalize import cleaned_answer
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
 from websearch_gateway.pipeline.read_page import PageReading
@@ -95,7 +94,7 @@ from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.opening import SpareState, open_state
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.api_tokens import ApiTokens
-from websearch_gateway.upstream.layers import HealthRegistry, Layered
+from websearch_gateway.upstream.layers import HealthRegistry
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
@@ -149,7 +148,7 @@ class Gateway:
             settings, self._client, retry, self.health, ledger, self.workers
         )
         self.reranker = open_reranker(
-            settings, self._client, reranker_layers(settings, self.health, ledger)
+            settings, self._client, reranker_guard(settings, self.health, ledger)
         )
         self._pages = pages = open_reading(
             settings, state, self.embedder, self.workers, self.reranker
@@ -368,7 +367,8 @@ class Gateway:
         return SearchPipeline(
             guard=self._guard,
             recall=self._recall(self.caches.answers, "RATE_LIMIT"),
-            engine=Layered(engine, (partial(cleaned_answer, self._addresses),)),
+            engine=engine,
+            addresses=self._addresses,
             verification=Verification(
                 self._pages.page_cache, self.workers, self._gate, page_seconds
             ),

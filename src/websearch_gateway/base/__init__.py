@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         give_way,
         in_cache_thread,
         in_own_thread,
+        in_own_thread_if_large,
         without_key,
     )
     from websearch_gateway.base.net.charsets import charset_of, decode, decoded

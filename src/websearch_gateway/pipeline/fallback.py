@@ -93,8 +93,8 @@ class FallbackEngine:
             OneTask[Gathered]() as gathering,
             FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race,
         ):
-            schedule = _Schedule(self, race, replace(call, gathering=gathering))
-            winner = await schedule.winner()
+            schedule = _EnginesAndQuotes(self, race, replace(call, gathering=gathering))
+            winner = await race.run(schedule)
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
@@ -132,52 +132,59 @@ class FallbackEngine:
         return f"TIMEOUT: no answer within {round(hedge_seconds, 1):g} s."
 
 
-class _Schedule:
-    """Decides which engine starts when, for one question."""
+class _EnginesAndQuotes:
+    """The Schedule of a FallbackEngine, for one question."""
 
     def __init__(self, engine: FallbackEngine, race: FirstSuccess[Answer], call: Call) -> None:
         self._raw, self._race, self._call = engine.raw, race, call
-        self._loop = asyncio.get_running_loop()
-        self.hedge_seconds = min(engine.hedge_seconds, MOST_HEDGE_SHARE * call.remaining())
-        self._hedge_at = self._loop.time() + self.hedge_seconds
-        self._serve_at = self._loop.time() + call.remaining() - QUOTES_RESERVE_SECONDS
+        began, seconds = asyncio.get_running_loop().time(), call.remaining()
+        self.hedge_seconds = min(engine.hedge_seconds, MOST_HEDGE_SHARE * seconds)
+        self._hedge_at = began + self.hedge_seconds
+        self._serve_at = began + seconds - QUOTES_RESERVE_SECONDS
         self._left = list(engine.engines)
         self._latest: Ranked | None = None
 
-    async def winner(self) -> Trial[Answer] | None:
-        """The deciding trial; None if all failed."""
-        race = self._race
-        while True:
-            race.holds_stopgap = self._quotes_wait()
-            if winner := race.winner:
-                return winner
-            if await self._starts_another():
-                continue
-            if not race.running:
-                return None
-            await race.change(self._seconds_to_wait())
-
-    async def _starts_another(self) -> bool:
-        """Start the next engine or raw search if it is due, but not while a refusal waits: an answer would mask it."""
+    def holds_stopgap(self, now: float) -> bool:
+        """Whether an engine may still answer, other than those that were slow before raw search began."""
         race, quotes = self._race, self._race.stopgap
-        if race.has_waiting_outcome:
+        if quotes is None or now >= self._serve_at:
             return False
+        overdue = race.before(quotes)
+        return bool(self._left) or any(
+            trial.running for trial in race.trials if trial not in (quotes, *overdue)
+        )
+
+    async def starts_another(self, now: float) -> bool:
+        """Start the next engine, or raw search, if it is due."""
+        race, quotes = self._race, self._race.stopgap
         engine_runs = any(trial is not quotes for trial in race.running)
         raw_has_answered = quotes is not None and quotes.answered
-        waits = self._latest is not None and not self._latest.gathers
-        is_overdue = waits and self._loop.time() >= self._hedge_at
         startable = [
-            one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)
+            ranked
+            for ranked in self._left
+            if not engine_runs or (ranked.gathers and raw_has_answered)
         ]
         if startable:
             self._left.remove(startable[0])
             await self._begin(startable[0].engine)
             self._latest = startable[0]
-        elif quotes is None and (not engine_runs or is_overdue):
+            return True
+        waits_for_raw = self._latest is not None and not self._latest.gathers
+        is_overdue = waits_for_raw and now >= self._hedge_at
+        if quotes is None and (not engine_runs or is_overdue):
             race.stopgap = await self._begin(self._raw)
+            return True
+        return False
+
+    def seconds_to_wait(self, now: float) -> float | None:
+        """The seconds until raw search or its quotes are due; None if neither will be."""
+        if self._race.stopgap is not None:
+            left = self._serve_at - now
+        elif self._latest is not None and self._latest.gathers:
+            return None
         else:
-            return False
-        return True
+            left = self._hedge_at - now
+        return left if left > 0 else None
 
     async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
         if self._latest:
@@ -187,23 +194,6 @@ class _Schedule:
         asked = engine.ask(replace(self._call, behind=after))
         behind = after if engine is self._raw else self._race.has_asked
         return self._race.start(engine.name, asked, behind=behind)
-
-    def _quotes_wait(self) -> bool:
-        """Whether an engine may still answer, other than those that were slow before raw search began."""
-        race, quotes = self._race, self._race.stopgap
-        if quotes is None or self._loop.time() >= self._serve_at:
-            return False
-        overdue = race.before(quotes)
-        return bool(self._left) or any(
-            trial.running for trial in race.trials if trial not in (quotes, *overdue)
-        )
-
-    def _seconds_to_wait(self) -> float | None:
-        """The seconds until raw search or its quotes are due; None if neither will be."""
-        due = self._serve_at if self._race.stopgap else self._hedge_at
-        left = due - self._loop.time()
-        gathers = self._latest is not None and self._latest.gathers
-        return None if left <= 0 or (gathers and self._race.stopgap is None) else left
 
 
 ENOUGH_PAGES = 3

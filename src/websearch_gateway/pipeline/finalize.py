@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -21,7 +21,7 @@ from websearch_gateway.base import (
     clean_markdown,
     find_urls,
     host,
-    in_own_thread,
+    in_own_thread_if_large,
     invisible_pieces,
     is_advertisement,
     is_unrelated,
@@ -48,7 +48,6 @@ from websearch_gateway.evidence import (
 from websearch_gateway.models import (
     Answer,
     AppliedFilters,
-    Call,
     Hit,
     SearchQuery,
     SearchResults,
@@ -300,14 +299,16 @@ MOST_LINKS = 200
 """The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
 
 
-async def cleaned_answer(
-    addresses: AddressPolicy, ask: Callable[[], Awaitable[Answer]], call: Call
-) -> Answer:
-    """The layer that cleans the text, titles and URLs of an answer as pages are cleaned.
+async def cleaned_answer(answer: Answer, query: SearchQuery, addresses: AddressPolicy) -> Answer:
+    """The answer with its text, titles and URLs cleaned as pages are cleaned.
 
     Links to non-public addresses are removed from the text, the citations and the sources, with a warning.
     """
-    return await in_own_thread(clean_answer, _within(await ask(), call.query), addresses)
+    wanted = _within(answer, query)
+    size = len(answer.text)
+    size += sum(len(span.title) + len(span.url) for span in answer.spans)
+    size += sum(len(source.title) + len(source.url) for source in answer.sources)
+    return await in_own_thread_if_large(size, clean_answer, wanted, addresses)
 
 
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
@@ -396,26 +397,25 @@ LONGEST_URL = 2_000
 
 
 async def cleaned_hits(
-    addresses: AddressPolicy, ask: Callable[[], Awaitable[SearchResults]], call: Call
+    addresses: AddressPolicy, results: SearchResults, query: SearchQuery
 ) -> SearchResults:
-    """The layer that cleans titles, snippets and links of hits as pages are cleaned.
+    """The results with the titles, snippets and links of their hits cleaned as pages are cleaned.
 
     Drops hits whose link is too long or not public, with a warning, and hits that the query's lists of domains exclude,
     without one. A warning also reports text that reads like orders to a model. Says whether the hits share no word with
     the query.
-
-    Raises:
-        SearchError: as `ask` raises.
     """
-    found, query = await ask(), call.query
     include, exclude = query.include_domains, query.exclude_domains
     if include or exclude:
-        kept = tuple(hit for hit in found.hits if admitted(hit.url, include, exclude))
-        applied = replace(found.applied, domains=found.applied.domains or "local")
-        found = replace(found, hits=kept, applied=applied)
-    hits, warnings = await in_own_thread(clean_hits, found.hits, addresses)
-    unrelated = await in_own_thread(is_unrelated, query.text, hits, query.language)
-    return replace(found, hits=hits, warnings=(*found.warnings, *warnings), is_unrelated=unrelated)
+        kept = tuple(hit for hit in results.hits if admitted(hit.url, include, exclude))
+        applied = replace(results.applied, domains=results.applied.domains or "local")
+        results = replace(results, hits=kept, applied=applied)
+    size = sum(len(hit.title) + len(hit.snippet) + len(hit.url) for hit in results.hits)
+    hits, warnings = await in_own_thread_if_large(size, clean_hits, results.hits, addresses)
+    unrelated = await in_own_thread_if_large(size, is_unrelated, query.text, hits, query.language)
+    return replace(
+        results, hits=hits, warnings=(*results.warnings, *warnings), is_unrelated=unrelated
+    )
 
 
 def clean_hits(

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
-from websearch_gateway.base import child_span, in_own_thread
+from websearch_gateway.base import AddressPolicy, child_span, in_own_thread
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.similar import Similar, SimilarQuestions
 from websearch_gateway.errors import (
@@ -45,7 +45,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.argument_values import invalid, up_to
 from websearch_gateway.pipeline.calls import one_deadline, timeout_error
-from websearch_gateway.pipeline.finalize import finalize
+from websearch_gateway.pipeline.finalize import cleaned_answer, finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, question
 from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (
@@ -80,6 +80,7 @@ class SearchPipeline:
     guard: Guard
     recall: Recall[SearchResponse]
     engine: AnswerEngine
+    addresses: AddressPolicy
     telemetry: Telemetry
     deadline_seconds: float
     verification: Callable[[SearchResponse, Call], Awaitable[SearchResponse]] | None = None
@@ -112,6 +113,7 @@ class SearchPipeline:
         """A new answer from the engine, finalized; and whether it is a stopgap."""
         with child_span("answer"):
             answer = await self.engine.ask(call)
+            answer = await cleaned_answer(answer, call.query, self.addresses)
         finish = partial(
             finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd
         )

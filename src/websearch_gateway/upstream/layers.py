@@ -1,6 +1,7 @@
-"""What stands before an upstream: its health record (calls, failures, latencies, the last error, the state of its
-circuit), and the layers: burst gate, circuit breaker, rate limiter, stopwatch, time limit. And `BestEffort`, for calls
-to the shared state that may fail without failing the caller: an unreadable cache is a miss.
+"""What surrounds an upstream: its health record (calls, failures, latencies, the last error, the state of its
+circuit), and the layers: burst gate, circuit breaker, rate limiter, stopwatch, time limit. `guarded.py` puts them in
+order. And `BestEffort`, for calls to the shared state that may fail without failing the caller: an unreadable cache is
+a miss.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import re
 import time
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from itertools import accumulate
-from typing import Generic, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from opentelemetry.trace import SpanKind
 
@@ -36,8 +37,8 @@ from websearch_gateway.errors import (
     StateUnavailable,
     Unavailable,
 )
-from websearch_gateway.models import Call, Deadline, Page
-from websearch_gateway.ports import Layer, Reader, Upstream, through
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.ports import Reader
 
 T = TypeVar("T")
 
@@ -240,23 +241,6 @@ class HealthRegistry:
         return tuple(upstream.status() for upstream in self._upstreams.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Layered(Generic[T]):
-    """An upstream inside its `layers`, the outermost first. What it costs has a part of the call's bill."""
-
-    upstream: Upstream[T]
-    layers: Sequence[Layer[T]]
-
-    @property
-    def name(self) -> str:
-        return self.upstream.name
-
-    async def ask(self, call: Call) -> T:
-        """Ask. Raises what the upstream or a layer raises."""
-        own = replace(call, bill=call.bill.part())
-        return await through(self.layers, partial(self.upstream.ask, own), own)
-
-
 MOST_AHEAD = 50
 """Most bursts are smaller; even eight dead upstreams get only four hundred calls together."""
 
@@ -277,14 +261,25 @@ class BurstGate:
         self._most = most
         self._generation = _Generation(most)
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`.
+    @asynccontextmanager
+    async def __call__(self, deadline: Deadline) -> AsyncIterator[None]:
+        """The block of a call, which begins when there is a place for it.
 
         Raises:
             NotAsked: the upstream answered no other call within half of this call's time.
-            SearchError: what `call` raises.
         """
-        generation, answered = self._generation, False
+        generation = self._generation
+        await self._take_place(generation, deadline)
+        try:
+            yield
+            self._release_all_waiting()
+        except Refused:
+            self._release_all_waiting()
+            raise
+        finally:
+            generation.places.release()
+
+    async def _take_place(self, generation: _Generation, deadline: Deadline) -> None:
         generation.waiting += 1
         try:
             async with asyncio.timeout(deadline.remaining() / 2):
@@ -296,19 +291,11 @@ class BurstGate:
             ) from None
         finally:
             generation.waiting -= 1
-        try:
-            result = await call()
-            answered = True
-            return result
-        except Refused:
-            answered = True
-            raise
-        finally:
-            if answered:
-                ended, self._generation = self._generation, _Generation(self._most)
-                for _ in range(ended.waiting):
-                    ended.places.release()
-            generation.places.release()
+
+    def _release_all_waiting(self) -> None:
+        ended, self._generation = self._generation, _Generation(self._most)
+        for _ in range(ended.waiting):
+            ended.places.release()
 
 
 class _Generation:
@@ -366,18 +353,18 @@ class CircuitBreaker:
         self._generation = 0
         self._probing = False
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`.
+    @asynccontextmanager
+    async def __call__(self, deadline: Deadline) -> AsyncIterator[None]:
+        """The block of a call.
 
         Raises:
             NotAsked: at once, if the circuit is open or another call's probe is in flight.
-            SearchError: what `call` raises.
         """
         generation = self._enter()
         given_seconds = deadline.remaining()
         self.health.calls += 1
         try:
-            result = await call()
+            yield
         except NotAsked:
             self.health.calls -= 1
             raise
@@ -396,7 +383,6 @@ class CircuitBreaker:
             raise
         else:
             self._record_answer(generation)
-            return result
         finally:
             if generation == self._generation:
                 self._probing = False
@@ -484,13 +470,13 @@ class RateLimiter:
         self._queue = asyncio.Lock()  # FIFO; a cancelled call leaves no gap.
         self._waiting = 0
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`, which runs at its turn.
+    @asynccontextmanager
+    async def __call__(self, deadline: Deadline) -> AsyncIterator[None]:
+        """The block of a request, which begins at its turn.
 
         Raises:
             NotAsked: the turn would be too late for an answer before the deadline (raised at once, so that another
                 upstream can serve), or the circuit opened during the wait.
-            SearchError: what `call` raises.
         """
         wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
         if wait and wait + (self.health.quantile(0.5) or USUAL_SECONDS) >= deadline.remaining():
@@ -509,7 +495,7 @@ class RateLimiter:
                 self._next = self.health.clock() + self._interval
         finally:
             self._waiting -= 1
-        return await call()
+        yield
 
     def learn(self, headers: Mapping[str, str]) -> None:
         """Take the allowed rate from the headers of a reply."""
@@ -568,12 +554,13 @@ class Stopwatch:
 
     health: UpstreamHealth
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+    @asynccontextmanager
+    async def __call__(self, _: Deadline) -> AsyncIterator[None]:
+        """The block of a call or of a request."""
         started, finished = self.health.clock(), False
         try:
-            result = await call()
+            yield
             finished = True
-            return result
         finally:
             self.health.record_latency(self.health.clock() - started, finished=finished)
 

@@ -14,7 +14,7 @@ import math
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from websearch_gateway.base import billed
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
 from websearch_gateway.models import Call, Caller, SearchQuery
-from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, State
+from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, Layer, State
 from websearch_gateway.upstream.layers import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
 
@@ -138,21 +138,9 @@ class Ledger:
             if micros and call.caller.watch is not None:
                 call.caller.watch.of(upstream).usd += micros / _MICROS
 
-    async def pay(
-        self,
-        upstream: str,
-        most_usd: Callable[[SearchQuery], float],
-        ask: Callable[[], Awaitable[T]],
-        call: Call,
-    ) -> T:
-        """The layer that asks an upstream, whose query may cost `most_usd`, only while the day's budget has room.
-
-        Raises:
-            SearchBudgetError: the day's budget has no room for it.
-            SearchError: what `ask` raises.
-        """
-        async with self.payment(call, upstream, most_usd(call.query)):
-            return await ask()
+    def budget(self, upstream: str, most_usd: Callable[[SearchQuery], float]) -> Layer:
+        """The Layer that admits a call of an upstream, which may cost `most_usd`, while the day's budget has room."""
+        return lambda call: self.payment(call, upstream, most_usd(call.query))
 
     def observe(self, record: CallRecord) -> None:
         """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""

@@ -9,7 +9,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from websearch_gateway.errors import (
     UNRELATED,
@@ -90,7 +90,7 @@ class FallbackSearcher:
         if self.hedging:
             self.hedging.earn()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
-            winner = await self._run(race, call)
+            winner = await race.run(_OneByOne(self, race, call))
             set_aside = _set_aside(race)
             if set_aside and not (winner and _has_hits(winner)):
                 return _unrelated_answer(race, set_aside[0])
@@ -98,30 +98,54 @@ class FallbackSearcher:
                 raise race.exhausted(self.advice())
             return _answer(race, winner)
 
-    async def _run(
-        self, race: FirstSuccess[SearchResults], call: Call
-    ) -> Trial[SearchResults] | None:
-        queue = deque(self.order(self.searchers))
-        while queue and len(_set_aside(race)) < MOST_UNRELATED:
-            is_hedge = bool(race.running)
-            if is_hedge and not (self.hedging and self.hedging.take()):
-                if winner := await race.outcome():
-                    return winner
-                continue
-            # The last searcher may take all the time, but not if results wait that must still be served.
-            shares = max(len(queue), 2 if _set_aside(race) else 1)
-            share = max(LEAST_SHARE_SECONDS, call.remaining() / shares)
-            asked = replace(
-                call.within(share) if shares > 1 else call, behind=call.behind or race.has_asked
-            )
-            searcher = queue.popleft()
-            trial = race.start(searcher.name, _related(searcher, asked), behind=asked.behind)
-            slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
-            if winner := await race.outcome(trial, slow_after):
-                return winner
-            if is_hedge and self.hedging and not trial.was_asked:
-                self.hedging.give_back()
-        return await race.outcome()
+
+class _OneByOne:
+    """The Schedule of a FallbackSearcher, for one call."""
+
+    def __init__(
+        self, chain: FallbackSearcher, race: FirstSuccess[SearchResults], call: Call
+    ) -> None:
+        self._race, self._call, self._hedging = race, call, chain.hedging
+        self._left = deque(chain.order(chain.searchers))
+        self._slow_at: float | None = None
+        self._hedge: Trial[SearchResults] | None = None
+
+    def holds_stopgap(self, now: float) -> bool:
+        return False
+
+    async def starts_another(self, now: float) -> bool:
+        race = self._race
+        if self._hedging and self._hedge and not self._hedge.was_asked:
+            self._hedging.give_back()
+            self._hedge = None
+        is_slow = self._slow_at is not None and now >= self._slow_at
+        if race.trials and not race.trials[-1].failure and not is_slow:
+            return False
+        self._slow_at = None
+        if not self._left or len(_set_aside(race)) >= MOST_UNRELATED:
+            return False
+        is_hedge = bool(race.running)
+        if is_hedge and not (self._hedging and self._hedging.take()):
+            return False
+        trial = self._start_next()
+        if is_hedge:
+            self._hedge = trial
+        if self._hedging and self._left:
+            slow_after = self._hedging.slow_after(trial.name)
+            self._slow_at = None if slow_after is None else now + slow_after
+        return True
+
+    def seconds_to_wait(self, now: float) -> float | None:
+        return None if self._slow_at is None else self._slow_at - now
+
+    def _start_next(self) -> Trial[SearchResults]:
+        # The last searcher may take all the time, but not if results wait that must still be served.
+        shares = max(len(self._left), 2 if _set_aside(self._race) else 1)
+        share = max(LEAST_SHARE_SECONDS, self._call.remaining() / shares)
+        call = self._call.within(share) if shares > 1 else self._call
+        call = replace(call, behind=call.behind or self._race.has_asked)
+        searcher = self._left.popleft()
+        return self._race.start(searcher.name, _related(searcher, call), behind=call.behind)
 
 
 class _SetAside(Unavailable, code="PROVIDER"):
@@ -369,6 +393,22 @@ def loud(attempts: Iterable[Attempt]) -> list[str]:
     ]
 
 
+class Schedule(Protocol):
+    """Decides which trial of a race starts when. `now` is a moment on the clock of the loop (seconds)."""
+
+    def holds_stopgap(self, now: float) -> bool:
+        """Whether the stopgap must still wait for a better answer."""
+        ...
+
+    async def starts_another(self, now: float) -> bool:
+        """Start a trial if one is due. Called again until none is, and after each change."""
+        ...
+
+    def seconds_to_wait(self, now: float) -> float | None:
+        """When to ask again if no trial ends before; None if time alone changes nothing."""
+        ...
+
+
 class FirstSuccess(Generic[T]):
     """Trials in the order of their start. Leaving the context cancels running trials and waits for their end.
 
@@ -408,30 +448,25 @@ class FirstSuccess(Generic[T]):
         self.trials.append(Trial(name, call, behind=behind))
         return self.trials[-1]
 
-    async def outcome(
-        self, latest: Trial[T] | None = None, slow_after: float | None = None
-    ) -> Trial[T] | None:
-        """The deciding trial: it answers, or raises the error to show.
+    async def run(self, schedule: Schedule) -> Trial[T] | None:
+        """The deciding trial: it answers, or raises the error to show. None if all that the schedule starts fail.
 
-        None if another trial should start: all have failed, `latest` has failed, or `slow_after` seconds have passed.
-        No trial should start while the outcome of a later trial waits for an earlier one: that would mask a refusal.
+        No trial starts while the outcome of a later trial waits for an earlier one: that would mask a refusal.
         """
         loop = asyncio.get_running_loop()
-        slow_at = None if slow_after is None else loop.time() + slow_after
         while True:
+            now = loop.time()
+            self.holds_stopgap = schedule.holds_stopgap(now)
             if winner := self.winner:
                 return winner
-            if self.has_waiting_outcome:
-                slow_at = latest = None
-            left = None if slow_at is None else max(0.0, slow_at - loop.time())
-            if not self.running or (latest and latest.failure) or left == 0.0:
+            may_start = not self.has_waiting_outcome
+            if may_start and await schedule.starts_another(now):
+                continue
+            tasks = [trial.task for trial in self.running]
+            if not tasks:
                 return None
-            await self.change(left)
-
-    async def change(self, seconds: float | None) -> None:
-        """Wait until a trial ends, for at most `seconds`."""
-        tasks = [trial.task for trial in self.running]
-        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            seconds = schedule.seconds_to_wait(now) if may_start else None
+            await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
     @property
     def has_waiting_outcome(self) -> bool:

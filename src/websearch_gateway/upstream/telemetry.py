@@ -20,8 +20,8 @@ import select
 import sys
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -384,26 +384,25 @@ def stage(name: str) -> Callable[[F], F]:
     return decorate
 
 
-@dataclass(frozen=True, slots=True)
-class TracedUpstream:
-    """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
+@asynccontextmanager
+async def traced(upstream: str, call: Call) -> AsyncIterator[None]:
+    """The block of a call of an upstream: its span, and what the caller's watch sees of it.
 
-    upstream: str
-
-    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
-        watch = call.caller.watch
+    The span has the host, the last HTTP status and the retries.
+    """
+    watch = call.caller.watch
+    if watch is not None:
+        watch.note(upstream, "")
+    started, outcome = time.monotonic(), "ok"
+    try:
+        with child_span(f"upstream {upstream}", SpanKind.CLIENT):
+            yield
+    except BaseException as error:
+        outcome = outcome_of(error)
+        raise
+    finally:
         if watch is not None:
-            watch.note(self.upstream, "")
-        started, outcome = time.monotonic(), "ok"
-        try:
-            with child_span(f"upstream {self.upstream}", SpanKind.CLIENT):
-                return await ask()
-        except BaseException as error:
-            outcome = outcome_of(error)
-            raise
-        finally:
-            if watch is not None:
-                watch.note(self.upstream, outcome, time.monotonic() - started)
+            watch.note(upstream, outcome, time.monotonic() - started)
 
 
 _OURS = "websearch_gateway"

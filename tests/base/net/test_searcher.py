@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import httpx2
 import pytest
@@ -65,7 +65,7 @@ class Vendor:
 
 def serper_searcher(vendor: Vendor) -> HttpSearcher:
     client = create_client(httpx2.MockTransport(vendor))
-    return HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep),))
+    return HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep))
 
 
 def serper_page(*paths: str) -> httpx2.Response:
@@ -81,7 +81,7 @@ class Sandboxed:
         settings = Settings(**sandbox.flags(), perplexity_api_key=key_of("perplexity"))
         retry = Retry(sleep=no_sleep)
         self.by_name = {
-            entry.name: HttpSearcher(entry.build(settings), client, (retry,)) for entry in PROVIDERS
+            entry.name: HttpSearcher(entry.build(settings), client, retry) for entry in PROVIDERS
         }
 
 
@@ -216,9 +216,7 @@ async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: 
     provider = entry.build(Settings(**sandbox.flags() | {entry.row.fields["key"]: KEY}))
     async with create_client() as client:
         with pytest.raises(SearchAuthError, match=entry.row.fields["key"].upper()) as raised:
-            await HttpSearcher(provider, client, (Retry(sleep=no_sleep),)).ask(
-                Call.of(QUERY, soon())
-            )
+            await HttpSearcher(provider, client, Retry(sleep=no_sleep)).ask(Call.of(QUERY, soon()))
     assert KEY not in str(raised.value)
     assert sandbox.calls(TARGETS[entry.name]) == 1
 
@@ -274,7 +272,7 @@ async def test_a_status_means_the_same_for_every_vendor(
 ) -> None:
     vendor = Vendor([httpx2.Response(status, text=f"no: {QUERY.text}")])
     searcher = HttpSearcher(
-        Tavily(KEY), create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),)
+        Tavily(KEY), create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep)
     )
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -292,7 +290,7 @@ async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> Non
                 Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")])
             )
         ),
-        (Retry(sleep=no_sleep),),
+        Retry(sleep=no_sleep),
     )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -318,7 +316,7 @@ async def test_a_good_reply_that_breaks_off_is_paid_and_so_is_that_of_the_retry(
     client = create_client(httpx2.MockTransport(lambda _: httpx2.Response(200, stream=Broken())))
     call = Call.of(QUERY, soon())
     with pytest.raises(SearchProviderError):
-        await HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep),)).ask(call)
+        await HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep)).ask(call)
     assert (call.bill.requests, call.bill.usd) == (2, pytest.approx(0.002))
 
 
@@ -379,7 +377,7 @@ async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(
 ) -> None:
     vendor = Vendor([httpx2.Response(401)])
     searcher = HttpSearcher(
-        kind, create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),)
+        kind, create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep)
     )
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -434,14 +432,15 @@ async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_pa
     through: list[str] = []
     seen: list[Mapping[str, str]] = []
 
-    async def layer(call: Callable[[], Awaitable[Any]], deadline: Deadline) -> Any:
+    @asynccontextmanager
+    async def layer(call: Call) -> AsyncIterator[None]:
         through.append("began")
-        return await call()
+        yield
 
     vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
     client = create_client(httpx2.MockTransport(vendor))
     searcher = HttpSearcher(
-        Serper(KEY), client, (Retry(sleep=no_sleep), layer), on_headers=seen.append
+        Serper(KEY), client, Retry(sleep=no_sleep), on_headers=seen.append, pace=layer
     )
     await searcher.ask(Call.of(SearchQuery("x", max_results=20), soon()))
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
@@ -452,7 +451,7 @@ async def test_each_request_has_its_own_timeout_within_the_deadline(
 ) -> None:
     sandbox.fault("serper", "hang")
     whole = sandboxed.by_name["serper"]
-    impatient = HttpSearcher(whole.provider, whole.client, whole.layers, timeout_seconds=0.2)
+    impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
     deadline = Deadline.after(1_000)
     with pytest.raises(SearchTimeoutError):
         await impatient.ask(Call.of(QUERY, deadline))
@@ -491,7 +490,7 @@ async def test_a_vendors_retry_after_is_used_up_to_a_limit(
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
     client = create_client(httpx2.MockTransport(busy))
     searcher = HttpSearcher(
-        Serper(KEY), client, (Retry(sleep=sleep, jitter=lambda *_: 0.0),), clock=lambda: noon
+        Serper(KEY), client, Retry(sleep=sleep, jitter=lambda *_: 0.0), clock=lambda: noon
     )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -507,7 +506,7 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
         return httpx2.Response(429, headers={"Retry-After": "120"}, stream=httpx2.ByteStream(b"{}"))
 
     searcher = HttpSearcher(
-        Brave(KEY), create_client(httpx2.MockTransport(busy)), (Retry(sleep=no_sleep),)
+        Brave(KEY), create_client(httpx2.MockTransport(busy)), Retry(sleep=no_sleep)
     )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -517,7 +516,7 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
 async def test_a_search_that_ends_before_its_request_is_sent_costs_nothing(deaf_port: int) -> None:
     """Whoever is cancelled, or runs out of time, while it connects has asked nobody."""
     async with create_client() as client:
-        searcher = HttpSearcher(Serper(KEY, f"http://127.0.0.1:{deaf_port}"), client, ())
+        searcher = HttpSearcher(Serper(KEY, f"http://127.0.0.1:{deaf_port}"), client, Retry())
         cancelled, late = Call.of(QUERY, soon()), Call.of(QUERY, Deadline.after(0.1))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(searcher.ask(cancelled), 0.1)

@@ -10,7 +10,7 @@ import logging
 import math
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -40,6 +40,7 @@ from websearch_gateway.base.net.bodies import (
 from websearch_gateway.base.net.fetch import USER_AGENT, UnreachableProxyError, mapped_errors
 from websearch_gateway.base.net.requests import (
     PASSING_STATUSES,
+    Retry,
     note_host,
     note_status,
     parse_retry_after,
@@ -62,7 +63,7 @@ from websearch_gateway.models import (
     SearchQuery,
     SearchResults,
 )
-from websearch_gateway.ports import Layer, Provider, through
+from websearch_gateway.ports import Layer, Provider, no_layer
 
 CONNECT_SECONDS = 5.0
 # Enough for a hundred concurrent calls, each with a retry or a second page.
@@ -254,18 +255,20 @@ _REASONS = {402: QUOTA, 429: RATE_LIMITED}
 class HttpSearcher:
     """Makes a Searcher from a Provider. `timeout_seconds` limits each request within the deadline of the call.
 
-    `layers` wrap each single request, the outermost first: a retry, a rate limiter, a stopwatch. `prices` are USD per
-    request by provider name and override the provider's own. `on_headers` gets the headers of every reply.
+    Each attempt of a request waits for its turn in `pace` and is measured by `stopwatch`. `prices` are USD per request
+    by provider name and override the provider's own. `on_headers` gets the headers of every reply.
     """
 
     provider: Provider
     client: httpx2.AsyncClient = field(repr=False)
-    layers: Sequence[Layer[bytes]] = field(repr=False)
+    retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
     on_headers: Callable[[Mapping[str, str]], None] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
+    pace: Layer = field(default=no_layer, repr=False)
+    stopwatch: Layer = field(default=no_layer, repr=False)
 
     @property
     def name(self) -> str:
@@ -325,23 +328,26 @@ class HttpSearcher:
         )
 
     async def _page(self, request: HttpRequest, call: Call) -> tuple[bytes, dict[str, Hit]]:
-        body = await through(self.layers, partial(self._exchange, request, call), call)
+        body = await self.retry(partial(self._exchange, request, call), call)
         parse = without_key(self.provider).parse
         hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=call)
         return body, {hit.url: hit for hit in hits}
 
     async def _exchange(self, request: HttpRequest, call: Call) -> bytes:
         """The body of a good reply."""
-        call.bill.note_request()
-        note_host(request.url)
-        with billed(call.bill, self.price_usd):
+        async with self.pace(call), self.stopwatch(call):
+            call.bill.note_request()
+            note_host(request.url)
             within = call.within(self.timeout_seconds)
-            reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
-        note_status(reply.status)
-        if self.on_headers is not None:
-            self.on_headers(reply.headers)
-        if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
-            raise error
+            with billed(call.bill, self.price_usd):
+                reply = await send(
+                    self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES
+                )
+            note_status(reply.status)
+            if self.on_headers is not None:
+                self.on_headers(reply.headers)
+            if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
+                raise error
         if not 200 <= reply.status < 300:
             call.bill.book(self.price_usd)  # the vendor says with this status that it found nothing
         return reply.body

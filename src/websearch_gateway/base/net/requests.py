@@ -99,10 +99,6 @@ class Retry:
             too_late = state.upcoming_sleep >= deadline.remaining()
             return state.attempt_number >= MAX_ATTEMPTS or too_late or not self.budget.take()
 
-        async def attempt() -> T:
-            # tenacity awaits only coroutine functions; it does not recognise a lambda or a partial as one.
-            return await call()
-
         attempts = AsyncRetrying(
             retry=retry_if_exception(
                 lambda error: isinstance(error, Unavailable) and error.retryable
@@ -115,7 +111,9 @@ class Retry:
             ),
             reraise=True,
         )
-        result: T = await attempts(attempt)
+        async for attempt in attempts:
+            with attempt:
+                result = await call()
         self.budget.succeeded()
         return result
 

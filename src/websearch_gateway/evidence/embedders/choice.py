@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 
 from websearch_gateway.base import host
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.ports import no_layer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import httpx2
 
     from websearch_gateway.base import Retry
@@ -63,7 +62,7 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
 def open_reranker(
     settings: Settings,
     client: httpx2.AsyncClient,
-    layers: Sequence[Layer[Mapping[int, float]]] = (),
+    guard: Layer = no_layer,
 ) -> Reranker | None:
     """The reranker that the settings name, if any. It is called with the first texts, not here."""
     if settings.reranker_url is None:
@@ -73,7 +72,7 @@ def open_reranker(
     secret = settings.reranker_api_key
     key = secret.get_secret_value() if secret else None
     price = settings.prices.get("reranker", 0.0)
-    return HttpReranker(settings.reranker_url, client, settings.reranker_model, key, layers, price)
+    return HttpReranker(settings.reranker_url, client, settings.reranker_model, key, guard, price)
 
 
 OPENAI_HOST = "api.openai.com"

@@ -18,7 +18,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import httpx2
@@ -32,7 +31,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.foreign_json import parse_json, reading_reply
 from websearch_gateway.models import Call, Deadline, HttpRequest
-from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, through
+from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, no_layer
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -268,7 +267,7 @@ class HttpReranker:
     client: httpx2.AsyncClient = field(repr=False)
     model: str | None = None
     key: str | None = field(default=None, repr=False)
-    layers: Sequence[Layer[Mapping[int, float]]] = field(default=(), repr=False)
+    guard: Layer = field(default=no_layer, repr=False)
     price_usd: float = 0.0
     _takes_texts: bool = field(default=False, init=False)
 
@@ -283,7 +282,8 @@ class HttpReranker:
         sent = [text[:LONGEST_TEXT] for text in texts[:MOST_RERANKED]]
         own = replace(call.within(min(RERANK_SECONDS, call.remaining() / 2)), bill=call.bill.part())
         try:
-            scores = await through(self.layers, partial(self._scores, query, sent, own), own)
+            async with self.guard(own):
+                scores = await self._scores(query, sent, own)
         except Unavailable as error:
             return every, error.message
         return sorted(every, key=lambda place: -scores.get(place, -math.inf)), ""
