@@ -12,7 +12,7 @@ import httpx2
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import Door
 from websearch_gateway.entrypoints.arguments import LONGEST_TEXT
-from websearch_gateway.entrypoints.http.compatible.search_apis import Lenient
+from websearch_gateway.entrypoints.http.compatible.endpoint import Lenient
 from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
 from websearch_gateway.entrypoints.tools.table import TOOLS
 

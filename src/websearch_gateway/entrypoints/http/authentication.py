@@ -47,7 +47,7 @@ from websearch_gateway.upstream.api_tokens import (
 )
 
 if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
+    from websearch_gateway.entrypoints.http.compatible.endpoint import Compatible
 
 
 def granted(claims: Mapping[str, Any], default: Collection[str] = ()) -> frozenset[str]:

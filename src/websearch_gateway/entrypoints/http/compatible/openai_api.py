@@ -27,7 +27,7 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kind_of, meaning
-from websearch_gateway.entrypoints.http.compatible.search_apis import (
+from websearch_gateway.entrypoints.http.compatible.endpoint import (
     Compatible,
     Given,
     Lenient,

@@ -25,8 +25,11 @@ from websearch_gateway.entrypoints.http.authentication import (
     caller_of,
     require_scope,
 )
+from websearch_gateway.entrypoints.http.compatible.endpoint import Compatible, Given
 from websearch_gateway.entrypoints.http.compatible.openai_api import OPENAI_APIS
-from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS, Compatible, Given
+from websearch_gateway.entrypoints.http.compatible.openwebui import OPENWEBUI_APIS
+from websearch_gateway.entrypoints.http.compatible.searxng import SEARXNG_APIS
+from websearch_gateway.entrypoints.http.compatible.tavily import TAVILY_APIS
 from websearch_gateway.entrypoints.http.middleware import is_json, json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
@@ -125,7 +128,13 @@ def error_shape(scope: Scope) -> Any:
     return row.error_shape if row is not None else None
 
 
-COMPATIBLE: tuple[Compatible, ...] = (*SEARCH_APIS, *OPENAI_APIS)
+COMPATIBLE: tuple[Compatible, ...] = (
+    # Before SearXNG: a JSON body at /search is Tavily's.
+    *TAVILY_APIS,
+    *SEARXNG_APIS,
+    *OPENWEBUI_APIS,
+    *OPENAI_APIS,
+)
 
 BY_PATH: dict[str, tuple[Compatible, ...]] = {
     path: tuple(row for row in COMPATIBLE if path in row.paths)
