@@ -61,31 +61,30 @@ TOLD_BY_MESSAGES = frozenset({"attempts", "faults", "field", "allowed"})
 
 def error_text(error: ErrorInfo, *more: str) -> str:
     """A failed call: the code and the message, when to try again, and `more` of it."""
-    wait = (
-        ""
-        if error.retry_after_seconds is None
-        else f"retryAfterSeconds: {error.retry_after_seconds:g}"
-    )
-    details = {
-        name: value for name, value in (error.details or {}).items() if name not in TOLD_BY_MESSAGES
-    }
-    facts = (
-        f"details: {json.dumps(details, ensure_ascii=False, separators=(',', ':'))}"
-        if details
-        else ""
-    )
-    return _joined(
-        "\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, facts))), *more
-    )
+    lines = [f"Error {error.code}: {error.message}"]
+    if error.retry_after_seconds is not None:
+        lines.append(f"retryAfterSeconds: {error.retry_after_seconds:g}")
+    if details := _untold(error):
+        written = json.dumps(details, ensure_ascii=False, separators=(",", ":"))
+        lines.append(f"details: {written}")
+    return _joined("\n".join(lines), *more)
+
+
+def _untold(error: ErrorInfo) -> dict[str, Any]:
+    """The details of an error that its message does not tell."""
+    details = error.details or {}
+    return {name: value for name, value in details.items() if name not in TOLD_BY_MESSAGES}
 
 
 def answer_text(response: SearchResponse) -> str:
     """The answer with marks such as `[1]`, and a numbered list of what it cites."""
     warnings = list(response.warnings)
-    if response.fallback is not None:
-        failed, reason = response.fallback.from_, response.fallback.reason
-        warnings.insert(0, f"{response.provider} answered instead of {failed} ({reason})")
-    return _joined(_warned(warnings), untrusted(_answer(Parts(response))) or "No answer.")
+    fallback = response.fallback
+    if fallback is not None:
+        instead = f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"
+        warnings.insert(0, instead)
+    answer = untrusted(_answer(Parts(response)))
+    return _joined(_warned(warnings), answer or "No answer.")
 
 
 def cached_text(response: CachedAnswer) -> str:
@@ -94,7 +93,8 @@ def cached_text(response: CachedAnswer) -> str:
         return _joined(_warned(response.warnings), "Nothing is stored for this question.")
     if not response.results:
         return answer_text(response)
-    return _joined(_warned(response.warnings), untrusted(_found_pages(response.results)))
+    results = untrusted(_found_pages(response.results))
+    return _joined(_warned(response.warnings), results)
 
 
 def similar_text(response: SimilarAnswers) -> str:
@@ -105,9 +105,8 @@ def similar_text(response: SimilarAnswers) -> str:
 
 def claims_text(response: CheckedClaims) -> str:
     """Each claim with its verdict and what differs, and under it the words of the pages to judge it by."""
-    return _joined(
-        _warned(response.warnings), "\n".join(map(_claim, response.claims)) or "No claims."
-    )
+    claims = "\n".join(map(_claim, response.claims))
+    return _joined(_warned(response.warnings), claims or "No claims.")
 
 
 def _claim(checked: CheckedClaim) -> str:
@@ -127,24 +126,25 @@ def _claim(checked: CheckedClaim) -> str:
 
 def found_text(response: WebSearchResponse) -> str:
     """A list of the results, and then the page of each under its number."""
-    rows = "\n".join(
-        f"[{number}] {_row(result)}" for number, result in enumerate(response.results, start=1)
-    )
-    pages = [
-        f"[{number}]\n{result.page_content}"
-        for number, result in enumerate(response.results, start=1)
-    ]
-    return _joined(_warned(response.warnings), untrusted(rows) or "No results.", *pages)
+    rows = []
+    pages = []
+    for number, result in enumerate(response.results, start=1):
+        rows.append(f"[{number}] {_row(result)}")
+        pages.append(f"[{number}]\n{result.page_content}")
+    listed = untrusted("\n".join(rows))
+    return _joined(_warned(response.warnings), listed or "No results.", *pages)
 
 
 def raw_text(response: RawSearchResponse) -> str:
     """The items of each query, one under another."""
-    return _joined(_warned(response.warnings), *map(_raw_query, response.queries)) or "No queries."
+    queries = map(_raw_query, response.queries)
+    return _joined(_warned(response.warnings), *queries) or "No queries."
 
 
 def page_text(page: PageContent) -> str:
     """The text of a page, or of several, after a line that says how to read on."""
-    return _joined(_warned(page.warnings), *map(_window, page.pages or (page,)))
+    windows = map(_window, page.pages or (page,))
+    return _joined(_warned(page.warnings), *windows)
 
 
 def passages_text(page: PagePassages) -> str:
@@ -152,79 +152,96 @@ def passages_text(page: PagePassages) -> str:
     parts = [page.title]
     for query in page.queries:
         parts.append(f"# {query.query}")
-        passages = query.results or tuple(filter(None, (query.nearest,)))
+        passages = query.results
+        if not passages and query.nearest:
+            passages = (query.nearest,)
         parts += [_passage(passage, page.title) for passage in passages]
     note = f"Note: {page.note}" if page.note else ""
     about = f"{page.url} · as of {page.last_crawled}"
-    metadata = "" if page.metadata is None else untrusted("\n".join(facts_of(page.metadata)))
-    return _joined(_warned(page.warnings), note, about, untrusted(_joined(*parts)), metadata)
+    metadata = ""
+    if page.metadata is not None:
+        metadata = untrusted("\n".join(facts_of(page.metadata)))
+    found = untrusted(_joined(*parts))
+    return _joined(_warned(page.warnings), note, about, found, metadata)
 
 
 def _passage(passage: PagePassage, title: str) -> str:
     """A passage under its score, its page in a PDF, and its headings unless it begins with the last of them."""
     text = unmarked(passage.text)
+    first_line = text.partition("\n")[0]
     path = [heading for heading in passage.section_path if heading != title]
-    has_heading = not path or path[-1] in text.partition("\n")[0]
-    page = f" page {passage.page}" if passage.page else ""
-    headings = "" if has_heading else f" {' > '.join(path)}"
-    return f"[{passage.score:.2f}]{page}{headings}\n{text}"
+    about = f"[{passage.score:.2f}]"
+    if passage.page:
+        about += f" page {passage.page}"
+    if path and path[-1] not in first_line:
+        about += f" {' > '.join(path)}"
+    return f"{about}\n{text}"
 
 
 def sections_text(response: DocsSearchResponse) -> str:
     """The sections, each under one line about it, and a line for each that follows."""
     versions = {(section.site_name, section.site_version) for section in response.results}
-    sections = [_section(section, names_site=len(versions) > 1) for section in response.results]
-    rows = [f"- {section.title} ({section.section_id})" for section in response.more]
-    more = "\n".join(["More, by section id:", *rows]) if rows else ""
-    return _joined(_warned(response.warnings), untrusted(_joined(*sections, more)) or "No results.")
+    names_site = len(versions) > 1
+    parts = [_section(section, names_site=names_site) for section in response.results]
+    if response.more:
+        rows = [f"- {section.title} ({section.section_id})" for section in response.more]
+        parts.append("\n".join(["More, by section id:", *rows]))
+    sections = untrusted(_joined(*parts))
+    return _joined(_warned(response.warnings), sections or "No results.")
 
 
 def _section(section: DocsHit, *, names_site: bool) -> str:
     """A section after its title, section id and address. The text mostly begins with its heading."""
     titles = [section.page_title]
     last = section.heading_path[-1] if section.heading_path else ""
-    if last != section.page_title and last not in section.content[:200]:
+    opening = section.content[:200]
+    if last != section.page_title and last not in opening:
         titles.append(last)
-    site = f" ({section.site_name} {section.site_version})" if names_site else ""
+    title = " > ".join(titles)
+    if names_site:
+        title += f" ({section.site_name} {section.site_version})"
     about = f"section {section.section_id}, {_day(section.fetched_at)}"
-    lines = [f"[{' > '.join(titles)}{site}, {about}]({section.url})"]
+    lines = [f"[{title}, {about}]({section.url})"]
     if section.also_in:
         others = [f"{other.site_version} ({other.section_id})" for other in section.also_in]
         lines.append(f"Also in {', '.join(others)}")
-    return "\n".join([*lines, section.content])
+    lines.append(section.content)
+    return "\n".join(lines)
 
 
 def section_text(section: DocsReadResponse) -> str:
     """A section, or the outline of a page, after its ids and address."""
-    facts = [
-        section.url,
-        f"{section.site_name} {section.site_version}",
-        f"section_id: {section.section_id}",
-    ]
+    facts = [section.url]
+    facts.append(f"{section.site_name} {section.site_version}")
+    facts.append(f"section_id: {section.section_id}")
     if section.next_section_id is not None:
         facts.append(f"next_section_id: {section.next_section_id}")
     if section.truncated:
         facts.append("truncated")
     facts.append(f"as of {_day(section.fetched_at)}")
-    outline = [
-        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)"
-        for entry in section.outline
-    ]
+    about = " · ".join(facts)
+    outline = []
+    for entry in section.outline:
+        path = " > ".join(entry.heading_path)
+        outline.append(f"- {path} ({entry.section_id}, {entry.tokens} tokens)")
     text = _joined(section.page_title, unmarked(section.content), "\n".join(outline))
-    return _joined(_warned(section.warnings), " · ".join(facts), untrusted(text))
+    return _joined(_warned(section.warnings), about, untrusted(text))
 
 
 def sites_text(response: DocsSites) -> str:
     """A line for each indexed site."""
-    rows = "\n".join(map(_site, response.sites))
-    return _joined(_warned(response.warnings), untrusted(rows) or "No documentation is indexed.")
+    rows = untrusted("\n".join(map(_site, response.sites)))
+    return _joined(_warned(response.warnings), rows or "No documentation is indexed.")
 
 
 def _site(site: DocsSite) -> str:
-    facts = [site.status, f"{site.page_count} pages", site.age and f"{site.age} old", site.left_out]
-    return (
-        f"- {site.name} {site.version} (id {site.id}): {', '.join(filter(None, facts))}, {site.url}"
-    )
+    facts = [site.status, f"{site.page_count} pages"]
+    if site.age:
+        facts.append(f"{site.age} old")
+    if site.left_out:
+        facts.append(site.left_out)
+    name = f"{site.name} {site.version} (id {site.id})"
+    return f"- {name}: {', '.join(facts)}, {site.url}"
 
 
 def status_text(status: DocsStatus) -> str:
@@ -237,19 +254,16 @@ def _site_status(site: DocsSiteStatus) -> str:
     lines = [_site(site)]
     if site.reason:
         lines.append(f"  reason: {site.reason}")
-    lines.append(
-        f"  known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}"
-    )
+    counts = f"known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}"
+    lines.append(f"  {counts}")
     if site.owner is not None:
         lines.append(f"  crawled by {site.owner}")
-    lines += [
-        f"  failed: {failure.url} ({failure.reason}, {failure.attempts} attempts)"
-        for failure in site.failures
-    ]
-    lines += [
-        f"  left out: {skipped.count} ({skipped.reason}), such as {', '.join(skipped.urls)}"
-        for skipped in site.skipped
-    ]
+    for failure in site.failures:
+        why = f"{failure.reason}, {failure.attempts} attempts"
+        lines.append(f"  failed: {failure.url} ({why})")
+    for skipped in site.skipped:
+        some = ", ".join(skipped.urls)
+        lines.append(f"  left out: {skipped.count} ({skipped.reason}), such as {some}")
     return "\n".join(lines)
 
 
@@ -267,10 +281,9 @@ def _provider(status: ProviderStatus) -> str:
         facts.append(f"p50 {status.p50_ms:g} ms, p95 {status.p95_ms:g} ms")
     if status.last_success_at is not None:
         facts.append(f"last success {status.last_success_at}")
-    if status.last_error is not None:
-        facts.append(
-            f"last error at {status.last_error.at}: {status.last_error.code}: {status.last_error.message}"
-        )
+    error = status.last_error
+    if error is not None:
+        facts.append(f"last error at {error.at}: {error.code}: {error.message}")
     return f"{status.name}: {'; '.join(facts)}"
 
 
@@ -289,13 +302,16 @@ def facts_of(result: WireModel) -> list[str]:
         if name in ("warnings", "error") or value in (None, "", (), {}):
             continue
         if isinstance(value, WireModel):
-            lines.append(f"{key}: {', '.join(facts_of(value))}")
+            inner = ", ".join(facts_of(value))
+            lines.append(f"{key}: {inner}")
         elif isinstance(value, Mapping):
-            lines.append(
-                f"{key}: {', '.join(f'{part} {amount}' for part, amount in value.items())}"
-            )
+            amounts = [f"{part} {amount}" for part, amount in value.items()]
+            lines.append(f"{key}: {', '.join(amounts)}")
         elif isinstance(value, tuple):
-            lines += [f"{key}:", *(f"- {', '.join(facts_of(part))}" for part in value)]
+            lines.append(f"{key}:")
+            for part in value:
+                inner = ", ".join(facts_of(part))
+                lines.append(f"- {inner}")
         else:
             lines.append(f"{key}: {_plain(value)}")
     return lines
@@ -311,8 +327,7 @@ def _answer(parts: Parts) -> str:
     response: SearchResponse = parts.result
     text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
-        sources = [f"- {source.title} - {source.url}" for source in response.sources[:MOST_UNCITED]]
-        return _joined(text, "\n".join(["Found, not cited:", *sources]) if sources else "")
+        return _joined(text, _uncited(response))
     titles = _titles(response, len(text))
     lines: list[str] = []
     for citation, title in zip(response.citations, titles, strict=True):
@@ -323,9 +338,18 @@ def _answer(parts: Parts) -> str:
     return _joined(text, "\n".join(lines))
 
 
+def _uncited(response: SearchResponse) -> str:
+    """The pages that an answer without citations was found with."""
+    if not response.sources:
+        return ""
+    rows = [f"- {source.title} - {source.url}" for source in response.sources[:MOST_UNCITED]]
+    return "\n".join(["Found, not cited:", *rows])
+
+
 def _about(citation: Citation) -> str:
     """The address of a citation, and what comparing the page with the answer gave."""
-    supports = dict.fromkeys(span.support for span in citation.spans or (citation,))
+    spans = citation.spans or (citation,)
+    supports = dict.fromkeys(span.support for span in spans)
     return " · ".join(filter(None, (citation.url, *supports)))
 
 
@@ -335,12 +359,11 @@ OTHER_WORDS = ("quoted", "differs")
 
 def _proofs(citation: Citation) -> list[str]:
     """The page's own words where the answer has others."""
-    quotes = [
-        span.quote
-        for span in citation.spans or (citation,)
-        if span.support in OTHER_WORDS and span.quote
-    ]
-    return [f'    "{quote}"' for quote in dict.fromkeys(quotes)]
+    quotes: dict[str, None] = {}  # in their order, each once
+    for span in citation.spans or (citation,):
+        if span.support in OTHER_WORDS and span.quote:
+            quotes[span.quote] = None
+    return [f'    "{quote}"' for quote in quotes]
 
 
 def places_of(response: SearchResponse) -> list[Cited]:
@@ -354,13 +377,18 @@ def places_of(response: SearchResponse) -> list[Cited]:
 
 def _titles(response: SearchResponse, written: int) -> list[str]:
     """The titles of the citations, cut equally if the list would be too long for so short an answer."""
-    links = sum(len(citation.url) for citation in response.citations)
-    rest = sum(len(f"[{citation.rank}]  - {_about(citation)}\n") for citation in response.citations)
-    room = int(ANSWER_SHARE * (len(response.text) + links)) - written - rest - 1
+    links = rest = 0
+    for citation in response.citations:
+        links += len(citation.url)
+        rest += len(f"[{citation.rank}]  - {_about(citation)}\n")
+    most = int(ANSWER_SHARE * (len(response.text) + links))
+    room = most - written - rest - 1
     titles = [citation.title for citation in response.citations]
-    if not response.text or sum(map(len, titles)) <= room:
+    fits = sum(map(len, titles)) <= room
+    if fits or not response.text:
         return titles
-    return [shortened(title, max(SHORTEST_TITLE, room // len(titles))) for title in titles]
+    longest = max(SHORTEST_TITLE, room // len(titles))
+    return [shortened(title, longest) for title in titles]
 
 
 def _similar(answer: SimilarAnswer) -> str:
@@ -379,25 +407,31 @@ def _found_pages(pages: Sequence[FoundPage]) -> str:
 def _row(result: WebResult) -> str:
     """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
     about = " · ".join(filter(None, (result.link, result.published_date, result.provider)))
-    return "\n".join((result.title, about, *_unless_in(result.page_content, result.snippet)))
+    lines = [result.title, about]
+    lines += _unless_in(result.page_content, result.snippet)
+    return "\n".join(lines)
 
 
 def _raw_query(query: RawQuery) -> str:
-    age = (
-        ""
-        if query.cache == "miss"
-        else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
-    )
-    heading = f"# {query.query} ({query.provider}{age})" if query.provider else f"# {query.query}"
+    origin = query.provider
+    if origin and query.cache != "miss":
+        origin += f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    heading = f"# {query.query} ({origin})" if origin else f"# {query.query}"
     if error := query.result.get("error"):
-        wait = _of(error, "retryAfterSeconds")
-        again = f" (retryAfterSeconds: {wait})" if wait else ""
-        return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}{again}"
-    items = query.result.get("items", [])
-    rows = [
-        f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items
-    ]
-    return f"{heading}\n{untrusted(chr(10).join(rows)) or 'No results.'}"
+        return f"{heading}\n{_failed_query(error)}"
+    rows = []
+    for item in query.result.get("items", []):
+        rows.append(f"- {_of(item, 'title')}")
+        rows.append(f"  {_of(item, 'link')}")
+        rows.append(f"  {_of(item, 'snippet')}")
+    items = untrusted("\n".join(rows))
+    return f"{heading}\n{items or 'No results.'}"
+
+
+def _failed_query(error: Any) -> str:
+    told = f"error: {_of(error, 'code')}: {_of(error, 'message')}"
+    wait = _of(error, "retryAfterSeconds")
+    return f"{told} (retryAfterSeconds: {wait})" if wait else told
 
 
 def _window(page: PageContent | PageWindow) -> str:
