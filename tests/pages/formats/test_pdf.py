@@ -6,10 +6,11 @@ import pytest
 
 from tests.documents import at, drawn
 from tests.growth import too_much
+from websearch_gateway.base import Limits
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.evidence.chunks import chunk
 from websearch_gateway.pages.formats import pdf as pdf_module
-from websearch_gateway.pages.formats.pdf import MOST_PAGES, pdf
+from websearch_gateway.pages.formats.pdf import LAYOUT, MOST_PAGES, READING, WRITING, Until, pdf
 
 URL = "https://example.com/a/leaflet%20one.pdf"
 
@@ -323,14 +324,21 @@ def test_hostile_pages_are_read_within_the_limits(content: str) -> None:
     assert "Words" in markdown(content)
 
 
-@pytest.mark.parametrize("limit", ["READ_SECONDS", "LAYOUT_SECONDS"])
+@pytest.mark.parametrize("step", ["READING", "LAYOUT", "WRITING"])
+@pytest.mark.parametrize("until", [Until(cpu=-1.0, clock=60.0), Until(cpu=60.0, clock=-1.0)])
 def test_the_pages_are_read_for_which_there_is_time(
-    limit: str, monkeypatch: pytest.MonkeyPatch
+    step: str, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pdf_module, limit, -1.0)
+    monkeypatch.setattr(pdf_module, step, until)
     page = pdf(drawn(*[at(20, 200, "Words")] * 3), URL, "")
     assert page.markdown == "*Page 1*\n\nWords"
     assert page.warnings == ("The PDF has 3 pages; only the first 1 were read.",)
+
+
+def test_processor_time_ends_each_step_where_half_a_processor_is_free() -> None:
+    assert READING.clock >= 2 * READING.cpu
+    assert READING.cpu < LAYOUT.cpu < WRITING.cpu
+    assert READING.clock < LAYOUT.clock < WRITING.clock < Limits().seconds
 
 
 def test_only_the_first_of_very_many_pages_are_read() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import at, drawn
-from websearch_gateway.pages.formats import pdf_tables
-from websearch_gateway.pages.formats.pdf import (
+from websearch_gateway.pages.formats import pdf_page
+from websearch_gateway.pages.formats.pdf import pdf
+from websearch_gateway.pages.formats.pdf_layout import (
     LEAST_NUMBERED,
     MOST_BULLETS,
     MOST_DROP_CAPS,
     Block,
     blocks,
-    pdf,
 )
-from websearch_gateway.pages.formats.pdf_tables import MOST_COMPARED, Link, Sheet, Word
+from websearch_gateway.pages.formats.pdf_page import MOST_COMPARED, Link, Sheet, Word
 from websearch_gateway.pages.formats.pdf_text import (
     Sign,
     in_reading_order,
@@ -262,7 +262,7 @@ def test_a_page_of_many_links_and_words_is_read_soon(monkeypatch: pytest.MonkeyP
     compared: list[Link] = []
     monkeypatch.setattr(Link, "holds", lambda place, _: compared.append(place))
     words = [word(10 * at, "gull") for at in range(10_000)]
-    pdf_tables._linked(words, [Link(0, 0, 1, 1, "https://gull.example/")] * 500)
+    pdf_page._linked(words, [Link(0, 0, 1, 1, "https://gull.example/")] * 500)
     assert len(compared) == MOST_COMPARED
 
 

@@ -7,7 +7,7 @@ the tree in the end (`texts_of`). The marks are no characters of Unicode, so no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,8 @@ LEAST_RISE, LEAST_FALL = 0.15, 0.07
 """How far it stands above or below the baseline at least, in font sizes."""
 
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"[\d.,:;%+()/\u2212-]+")
+_END_OF_DIGITS = re.compile(r"\d(?=\D)")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")
 _LEFT_TO_RIGHT = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 _RUN_TO_RIGHT = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+(?:[.,:/-][0-9A-Za-z\u00c0-\u024f]+)*")
@@ -47,9 +49,17 @@ class Placed(Protocol):
     def link(self) -> str: ...
 
 
-def has_digit(text: str) -> bool:
-    """Whether a text may have powers and indices."""
-    return _DIGIT.search(text) is not None
+def script_places(text: str) -> Iterable[int]:
+    """The places in a word whose size tells whether it has raised or lowered signs, the last one first.
+
+    In a number these are the ends of its runs of digits; the middle of a word counts only if it has digits.
+    """
+    last = len(text) - 1
+    if text.isalpha() or text.isdecimal() or not _DIGIT.search(text):
+        return (last,)
+    if _NUMBER.fullmatch(text):
+        return (last, *(match.start() for match in _END_OF_DIGITS.finditer(text)))
+    return range(last, 0, -1)
 
 
 def has_right_to_left(text: str) -> bool:
@@ -83,7 +93,9 @@ def _height(sign: Sign, size: float, baseline: float) -> str:
     if sign.size > SMALLER * size:
         return ""
     rise = (sign.y - baseline) / size
-    return RAISED if rise >= LEAST_RISE else LOWERED if rise <= -LEAST_FALL else ""
+    if rise >= LEAST_RISE:
+        return RAISED
+    return LOWERED if rise <= -LEAST_FALL else ""
 
 
 def text_of(line: Sequence[Placed]) -> str:
@@ -148,6 +160,10 @@ def without_marks(text: str) -> str:
 
 def texts_of(text: str) -> Iterator[Text]:
     """The pieces of a text with the inline elements that its marks stand for."""
+    if text.isascii():  # it has no marks
+        if text:
+            yield text, ()
+        return
     open_marks: list[str] = []
     done = 0
     for mark in _PIECE.finditer(text):

@@ -150,8 +150,8 @@ class Builder:
                         cell.set("colspan", str(span))
                     if content is not None:
                         fill(content, Builder(cell))
-                        for inner in list(cell.iterdescendants("table", "tr", "th", "td")):
-                            inner.tag = "div"  # Markdown has no tables in tables
+                        if len(cell):
+                            _without_tables(cell)
                 column += span
 
     def tree(self, tree: Any) -> None:
@@ -171,7 +171,11 @@ class Builder:
 
     def text(self, parent: Any, text: str, marks: tuple[str, ...] = ()) -> None:
         """As `texts`, for one text."""
-        self.texts(parent, ((text, marks),))
+        is_first = parent.text is None and not len(parent)
+        if is_first and not marks and "\n" not in text:  # most cells of tables
+            parent.text = text.translate(_XML_CONTROLS) or None
+        else:
+            self.texts(parent, ((text, marks),))
 
     def _append(self, parent: Any, text: str, marks: tuple[str, ...]) -> None:
         target = parent
@@ -202,6 +206,12 @@ class Builder:
             if heading is None
             else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
         )
+
+
+def _without_tables(cell: Any) -> None:
+    """Make blocks of the tables in a cell: Markdown has no tables in tables."""
+    for inner in list(cell.iterdescendants("table", "tr", "th", "td")):
+        inner.tag = "div"
 
 
 def _last(element: Any) -> Any:

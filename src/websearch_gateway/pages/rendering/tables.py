@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from websearch_gateway.pages.rendering.escapes import as_paragraph, escaped
+
 _PRESENTATION = frozenset(("presentation", "none"))
 _GROUPS = {"thead": 0, "tfoot": 2}
 """Where the rows of a group stand; those of all others are between."""
@@ -154,9 +156,12 @@ _ENDS = (".", ";", ",", ":", "!", "?")
 
 def _text(cell: Any, write: Callable[[Any], str]) -> str:
     """The text of a cell on one line; the items of a list are apart by a semicolon."""
-    for code in list(cell.iter("pre")):
-        _as_code_spans(code)
-    written = write(cell)
+    if not len(cell):  # most cells are a few words, and a walk costs much more
+        written = as_paragraph(escaped(cell.text or ""))
+    else:
+        for code in list(cell.iter("pre")):
+            _as_code_spans(code)
+        written = write(cell)
     lines = _LINE_OF_CELL.split(written) if "\n" in written else [written]
     text = _ITEM.sub("", lines[0], count=1) if _ITEM.match(lines[0]) else lines[0]
     for line in lines[1:]:
