@@ -231,7 +231,7 @@ async def _traffic(
     target: Target, sandbox: Sandbox, site: str, end: float, chance: random.Random
 ) -> None:
     """Make calls until the end, one after another, with pauses."""
-    add = {"url": f"{sandbox.url}/docs/2.0/", "name": "heron", "delay": 0}
+    add = {"url": f"{sandbox.url}/docs/2.0/", "name": "tide-docs", "delay": 0}
     await _call(target, "add_docs", add, None)
     while time.monotonic() < end:
         tally = target.tally
@@ -270,9 +270,9 @@ def _next_call(sandbox: Sandbox, site: str, chance: random.Random) -> tuple[str,
         ("read_from_page", lambda: {"url": page, "query": question, "forceRefresh": True}),
         ("read_from_page", lambda: {"url": page, "query": question}),
         ("search_docs", lambda: {"query": chance.choice(("tide levels", "connect", "retry"))}),
-        ("search_docs", lambda: {"query": "station", "sitesFilter": "her.*"}),
+        ("search_docs", lambda: {"query": "station", "sitesFilter": "tide.*"}),
         ("read_docs", lambda: {"url": f"{sandbox.url}/docs/2.0/"}),
-        ("update_docs", lambda: {"site": "heron"}),
+        ("update_docs", lambda: {"site": "tide-docs"}),
         ("add_docs", lambda: {"url": chance.choice(("pypi:heron", "npm:heron", "pypi:nothing"))}),
         ("list_sites", dict),
         ("docs_status", dict),
@@ -372,7 +372,7 @@ def _some(faults: list[str]) -> str:
 async def _crawls_again(target: Target) -> str:
     """Whether the loop that crawls in the background takes up an order."""
     before = await _generation(target)
-    await target.client.call_tool("update_docs", {"site": "heron"})
+    await target.client.call_tool("update_docs", {"site": "tide-docs"})
     for _ in range(60):
         if await _generation(target) > before:
             return "yes"
@@ -382,7 +382,9 @@ async def _crawls_again(target: Target) -> str:
 
 async def _generation(target: Target) -> int:
     """How often the documentation has been crawled."""
-    result = await target.client.call_tool("docs_status", {"site": "heron"})
+    result = await target.client.call_tool("docs_status", {"site": "tide-docs"})
+    if result.is_error:
+        raise RuntimeError(f"docs_status failed: {result.structured_content}")
     sites = (result.structured_content or {}).get("sites", [])
     return sum(site["generation"] for site in sites if site["status"] == "completed")
 

@@ -226,7 +226,7 @@ def _flat(element: Any) -> str:
     return _clean("".join(element.itertext()))
 
 
-def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
+def cut_elements(root: Any, most: int) -> bool:
     """Remove, in place, everything after the first `most` elements. Returns whether there was anything to remove.
 
     Style sheets stay: they say which of the first elements a reader does not see.
