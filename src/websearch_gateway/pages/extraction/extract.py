@@ -155,7 +155,11 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     from websearch_gateway.pages.visibility.strip import strip_invisible
 
     unfolded = page.unfold_topic(root, url)
-    cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root, page.MOST_ELEMENTS) else ()
+    cut = (
+        (TOO_LONG.format(page.MOST_ELEMENTS),)
+        if page.cut_elements(root, page.MOST_ELEMENTS)
+        else ()
+    )
     rendering.declare_formulas(root)
     warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = page.title_of(root), None
