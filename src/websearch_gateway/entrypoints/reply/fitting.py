@@ -7,6 +7,7 @@ kind of result needs one, which its tool calls before it marks text as untrusted
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from websearch_gateway.entrypoints.reply.sizes import (
@@ -23,6 +24,7 @@ from websearch_gateway.entrypoints.reply.sizes import (
 )
 from websearch_gateway.models import Parts
 from websearch_gateway.results import (
+    CheckedClaim,
     CheckedClaims,
     Citation,
     DocsReadResponse,
@@ -98,37 +100,36 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
 
 def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     """Leaves out the quotes that do not fit, of each claim the last first; their addresses stay."""
-    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
-    left_out = {"quotes": (), "quote": None, "quote_url": None}
-    forms = [
-        [
-            claim,
-            claim.model_copy(update={"quotes": claim.quotes[:1]}),
-            claim.model_copy(update=left_out),
-        ]
-        for claim in whole.claims
-    ]
-    bare = tuple(form[-1] for form in forms)
-    left = (
-        tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": bare}))
-    )
-    chosen = list(bare)
+    whole = _changed(response, warnings=limited_warnings(response.warnings))
+    forms = [_forms_of(claim) for claim in whole.claims]
+    chosen = [form[-1] for form in forms]
+    bare = _changed(whole, claims=tuple(chosen))
+    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(bare)
     for level in (1, 0):  # every claim its first quote, before any has more
         for place, form in enumerate(forms):
             size = size_of(form[level]) - size_of(chosen[place]) + MARKS
             if size <= left:
                 chosen[place] = form[level]
                 left -= size
-    cut = sum(
-        len(claim.quotes) - len(kept.quotes)
-        for claim, kept in zip(whole.claims, chosen, strict=True)
-    )
+    offered = sum(len(claim.quotes) for claim in whole.claims)
+    cut = offered - sum(len(claim.quotes) for claim in chosen)
     if not cut:
         return whole
     warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
-    return whole.model_copy(
-        update=with_warning({"claims": tuple(chosen)}, response.warnings, warning)
-    )
+    fields = with_warning({"claims": tuple(chosen)}, response.warnings, warning)
+    return whole.model_copy(update=fields)
+
+
+def _forms_of(claim: CheckedClaim) -> tuple[CheckedClaim, CheckedClaim, CheckedClaim]:
+    """A claim with all its quotes, with the first one, and without any."""
+    first = _changed(claim, quotes=claim.quotes[:1])
+    bare = _changed(claim, quotes=(), quote=None, quote_url=None)
+    return claim, first, bare
+
+
+def _changed(result: R, **fields: Any) -> R:
+    """`result` with other values of these fields."""
+    return result.model_copy(update=fields)
 
 
 def fit_content(content: PageContent, tokens: int) -> PageContent:
@@ -139,67 +140,61 @@ def fit_content(content: PageContent, tokens: int) -> PageContent:
         "title": shortened(content.title, LONGEST_TITLE),
         "warnings": limited_warnings(content.warnings),
     }
-    room = (
-        tokens * BYTES_PER_TOKEN
-        - MARKS
-        - OWN_WARNING
-        - size_of(content.model_copy(update={**fields, "page_content": ""}))
-    )
+    frame = size_of(content.model_copy(update={**fields, "page_content": ""}))
+    room = tokens * BYTES_PER_TOKEN - MARKS - OWN_WARNING - frame
     text, cut = opening(content.page_content, max(room, LEAST_SHARE))
     if cut is None:
         return content.model_copy(update=fields)
-    end = content.total_chars if content.next_offset is None else content.next_offset
+    end = content.next_offset
+    if end is None:
+        end = content.total_chars
     next_offset = end - len(content.page_content) + cut
     warning = f"The window is cut to fit the reply: read on with `offset` {next_offset}."
-    fields |= {"page_content": text, "next_offset": next_offset}
-    return content.model_copy(update=with_warning(fields, content.warnings, warning))
+    fields["page_content"] = text
+    fields["next_offset"] = next_offset
+    fields = with_warning(fields, content.warnings, warning)
+    return content.model_copy(update=fields)
 
 
 def _fit_pages(content: PageContent, tokens: int) -> PageContent:
-    fields: dict[str, Any] = {"pages": (), "warnings": limited_warnings(content.warnings)}
-    room = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(content.model_copy(update=fields))
-    fields["pages"] = tuple(
-        _fit_page(page, room // len(content.pages) - MARKS) for page in content.pages
-    )
-    cut = sum(
-        fitted is not page for fitted, page in zip(fields["pages"], content.pages, strict=True)
-    )
+    frame = _changed(content, pages=(), warnings=limited_warnings(content.warnings))
+    room = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(frame)
+    share = room // len(content.pages) - MARKS
+    pages = []
+    cut = 0
+    for page in content.pages:
+        fitted = _fit_page(page, share)
+        pages.append(fitted)
+        cut += fitted is not page
     if not cut:
-        return content.model_copy(update=fields)
-    warning = f"{cut} of {len(content.pages)} pages are cut to fit the reply: read on with `url` and its `nextOffset`."
-    return content.model_copy(update=with_warning(fields, content.warnings, warning))
+        return _changed(frame, pages=tuple(pages))
+    warning = f"{cut} of {len(pages)} pages are cut to fit the reply: read on with `url` and its `nextOffset`."
+    fields = with_warning({"pages": tuple(pages)}, content.warnings, warning)
+    return content.model_copy(update=fields)
 
 
 def _fit_page(page: PageWindow, room: int) -> PageWindow:
     if page.error is not None or size_of(page) <= room:
         return page
     title = shortened(page.title, LONGEST_TITLE)
-    frame = page.model_copy(update={"page_content": "", "title": title})
-    text, cut = opening(page.page_content, max(room - size_of(frame), LEAST_SHARE))
-    return frame.model_copy(
-        update={"page_content": text, "next_offset": page.next_offset if cut is None else cut}
-    )
+    frame = _changed(page, page_content="", title=title)
+    left = max(room - size_of(frame), LEAST_SHARE)
+    text, cut = opening(page.page_content, left)
+    next_offset = page.next_offset if cut is None else cut
+    return _changed(frame, page_content=text, next_offset=next_offset)
 
 
 def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     """Keeps passages by rank: first the best of every query, then the second best. The rest is left out."""
-    whole = page.model_copy(
-        update={
-            "title": shortened(page.title, LONGEST_TITLE),
-            "warnings": limited_warnings(page.warnings),
-        }
-    )
-    empty = tuple(
-        query.model_copy(update={"results": (), "nearest": None}) for query in page.queries
-    )
-    left = (
-        tokens * BYTES_PER_TOKEN
-        - OWN_WARNING
-        - size_of(whole.model_copy(update={"queries": empty}))
-    )
-    offered = [query.results or tuple(filter(None, (query.nearest,))) for query in page.queries]
+    title = shortened(page.title, LONGEST_TITLE)
+    whole = _changed(page, title=title, warnings=limited_warnings(page.warnings))
+    empty = tuple(_changed(query, results=(), nearest=None) for query in page.queries)
+    frame = size_of(_changed(whole, queries=empty))
+    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - frame
+    offered = [_offered(query) for query in page.queries]
     kept: list[list[PagePassage]] = [[] for _ in offered]
-    for rank in range(max(map(len, offered), default=0)):
+    most = max(map(len, offered), default=0)
+    for rank in range(most):
         for candidates, passages in zip(offered, kept, strict=True):
             if rank >= len(candidates):
                 continue
@@ -211,82 +206,79 @@ def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     if not cut:
         return whole
     warning = f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
-    queries = tuple(
-        _with_passages(query, passages) for query, passages in zip(page.queries, kept, strict=True)
-    )
-    return whole.model_copy(update=with_warning({"queries": queries}, page.warnings, warning))
+    pairs = zip(page.queries, kept, strict=True)
+    queries = tuple(_with_passages(query, passages) for query, passages in pairs)
+    fields = with_warning({"queries": queries}, page.warnings, warning)
+    return whole.model_copy(update=fields)
+
+
+def _offered(query: QueryPassages) -> Sequence[PagePassage]:
+    """The passages of a query, else the nearest one, if there is one."""
+    if query.results:
+        return query.results
+    return (query.nearest,) if query.nearest else ()
 
 
 def _with_passages(query: QueryPassages, passages: list[PagePassage]) -> QueryPassages:
     """`query` with the passages that fit, in the field where it had them."""
     if query.results:
-        return query.model_copy(update={"results": tuple(passages)})
-    return query.model_copy(update={"nearest": passages[0] if passages else None})
+        return _changed(query, results=tuple(passages))
+    return _changed(query, nearest=passages[0] if passages else None)
 
 
 def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
     """Queries share the room equally. One that is too large keeps its first items, without their `pagemap`."""
-    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    whole = _changed(response, warnings=limited_warnings(response.warnings))
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
         return whole
-    room -= OWN_WARNING + size_of(whole.model_copy(update={"queries": ()}))
-    left, lost = room, 0
-    by_size = sorted(
-        range(len(response.queries)), key=lambda place: size_of(response.queries[place])
-    )
-    fitted: dict[int, RawQuery] = {}
-    for done, place in enumerate(
-        by_size
-    ):  # the room that a short query leaves goes to the longer ones
-        fitted[place], missing = _fit_query(response.queries[place], left // (len(by_size) - done))
-        left -= size_of(fitted[place])
+    left = room - OWN_WARNING - size_of(_changed(whole, queries=()))
+    lost = 0
+    queries = list(whole.queries)
+    by_size = sorted(range(len(queries)), key=lambda place: size_of(queries[place]))
+    for done, place in enumerate(by_size):
+        share = left // (
+            len(by_size) - done
+        )  # the room that a short query leaves goes to longer ones
+        queries[place], missing = _fit_query(queries[place], share)
+        left -= size_of(queries[place])
         lost += missing
-    queries = [fitted[place] for place in range(len(by_size))]
     warning = (
         f"{lost} items, and the `pagemap` of others, are left out to fit the reply: ask fewer queries per call, or for "
         "fewer results."
     )
-    return whole.model_copy(
-        update=with_warning({"queries": tuple(queries)}, response.warnings, warning)
-    )
+    fields = with_warning({"queries": tuple(queries)}, response.warnings, warning)
+    return whole.model_copy(update=fields)
 
 
 def fit_answer(response: A, tokens: int) -> A:
     """The text gets at most two thirds of the room. Pages cited in the cut text become the first sources."""
     warnings = limited_warnings(response.warnings)
-    whole = (
-        response
-        if warnings == response.warnings
-        else response.model_copy(update={"warnings": warnings})
-    )
+    whole = response  # the same object, whose size is known, as long as no warning is cut
+    if warnings != response.warnings:
+        whole = _changed(response, warnings=warnings)
     room = tokens * BYTES_PER_TOKEN
     if _size_of_answer(Parts(whole)) + AGE <= room:
         return whole
     text, _ = opening(response.text, room * 2 // 3)
-    fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
-    left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
-    cited = [
-        _within(citation, len(text))
-        for citation in response.citations
-        if citation.end_index <= len(text)
-    ]
+    frame = size_of(_changed(whole, text=text, citations=(), sources=()))
+    left = room - OWN_WARNING - frame
+    length = len(text)
+    cited = [_within(place, length) for place in response.citations if place.end_index <= length]
     citations = first_fitting(left, cited)
     left -= size_of([citation.model_dump(mode="json", by_alias=True) for citation in citations])
     placed = {citation.url for citation in citations}
-    unplaced = [
-        _as_source(citation) for citation in response.citations if citation.url not in placed
-    ]
+    unplaced = [_as_source(other) for other in response.citations if other.url not in placed]
     sources = first_fitting(left, (*unplaced, *response.sources))
-    fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
+    fields = {"text": text, "citations": tuple(citations), "sources": tuple(sources)}
     return response.model_copy(update=with_warning(fields, response.warnings, warning))
 
 
 def _within(citation: Citation, length: int) -> Citation:
     """The citation of a text that is cut to `length`."""
     spans = tuple(span for span in citation.spans if span.end_index <= length)
-    return citation.model_copy(update={"spans": spans})
+    return _changed(citation, spans=spans)
 
 
 def _as_source(citation: Citation) -> SourceInfo:
@@ -346,36 +338,32 @@ def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
 
 def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
     """Sections share the room by rank. One that has no room for its text is left out, and so are further titles."""
-    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    whole = _changed(response, warnings=limited_warnings(response.warnings))
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
         return whole
-    whole = whole.model_copy(update={"more": ()})
-    room -= OWN_WARNING + size_of(whole.model_copy(update={"results": ()}))
-    bare = first_fitting(
-        room // 2, [hit.model_copy(update={"content": ""}) for hit in response.results]
-    )
+    whole = _changed(whole, more=())
+    room -= OWN_WARNING + size_of(_changed(whole, results=()))
+    bare = first_fitting(room // 2, [_changed(hit, content="") for hit in response.results])
+    room -= sum(size_of(hit) + 1 for hit in bare)
     hits = response.results[: len(bare)]
-    given = shares(
-        [size_of(hit.content) for hit in hits], room - sum(size_of(hit) + 1 for hit in bare)
-    )
-    texts = (
-        opening(hit.content, share)[0] if share else ""
-        for hit, share in zip(hits, given, strict=True)
-    )
-    fitted = [
-        hit if text == hit.content else hit.model_copy(update={"content": text})
-        for hit, text in zip(hits, texts, strict=True)
-        if text
-    ]
-    cut = sum(a is not b for a, b in zip(fitted, response.results, strict=False))
+    given = shares([size_of(hit.content) for hit in hits], room)
+    fitted = []
+    cut = 0
+    for hit, share in zip(hits, given, strict=True):
+        text = opening(hit.content, share)[0] if share else ""
+        if not text:
+            continue
+        is_whole = text == hit.content
+        fitted.append(hit if is_whole else _changed(hit, content=text))
+        cut += not is_whole
+    missing = len(response.results) - len(fitted)
     warning = (
-        f"{cut} of {len(fitted)} sections are cut and {len(response.results) - len(fitted)} left out to fit the reply: "
-        "read_docs reads one, and a smaller `limit` leaves more room for each."
+        f"{cut} of {len(fitted)} sections are cut and {missing} left out to fit the reply: "
+        "read_docs reads one, and a smaller `maxResults` leaves more room for each."
     )
-    return whole.model_copy(
-        update=with_warning({"results": tuple(fitted)}, response.warnings, warning)
-    )
+    fields = with_warning({"results": tuple(fitted)}, response.warnings, warning)
+    return whole.model_copy(update=fields)
 
 
 def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
@@ -385,9 +373,7 @@ def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
     room -= OWN_WARNING + size_of(response.model_copy(update={"outline": ()}))
     kept = first_fitting(room, response.outline)
     following = response.outline[len(kept)].section_id
-    return response.model_copy(
-        update={"outline": tuple(kept), "truncated": True, "next_section_id": following}
-    )
+    return _changed(response, outline=tuple(kept), truncated=True, next_section_id=following)
 
 
 def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
@@ -400,21 +386,20 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
     """The first sites that fit, each with its first failures that have room."""
     if size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
         return response
-    room -= OWN_WARNING + size_of(response.model_copy(update={"sites": ()}))
-    bare = first_fitting(
-        room, [site.model_copy(update={"failures": (), "skipped": ()}) for site in response.sites]
-    )
+    room -= OWN_WARNING + size_of(_changed(response, sites=()))
+    frames = [_changed(site, failures=(), skipped=()) for site in response.sites]
+    bare = first_fitting(room, frames)
     room -= sum(size_of(site) + 1 for site in bare)
     shown: list[DocsSiteStatus] = []
-    for left, site in zip(range(len(bare), 0, -1), response.sites, strict=False):
-        failures = first_fitting(room // left, site.failures)
+    for place, site in enumerate(response.sites[: len(bare)]):
+        share = room // (len(bare) - place)
+        failures = first_fitting(share, site.failures)
         room -= sum(size_of(failure) + 1 for failure in failures)
-        skipped = first_fitting(room // left, site.skipped)
+        share = room // (len(bare) - place)
+        skipped = first_fitting(share, site.skipped)
         room -= sum(size_of(reason) + 1 for reason in skipped)
-        shown.append(
-            site.model_copy(update={"failures": tuple(failures), "skipped": tuple(skipped)})
-        )
-    warning = f"{len(response.sites) - len(shown)} sites and some addresses are left out to fit: name one in `site`."
-    return response.model_copy(
-        update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()}
-    )
+        shown.append(_changed(site, failures=tuple(failures), skipped=tuple(skipped)))
+    missing = len(response.sites) - len(shown)
+    warning = f"{missing} sites and some addresses are left out to fit: name one in `site`."
+    message = f"{response.message} {warning}".strip()
+    return _changed(response, sites=tuple(shown), message=message)
