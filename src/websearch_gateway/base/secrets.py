@@ -36,6 +36,7 @@ from websearch_gateway.base.urls import find_urls, is_web_address, strip_tracker
 from websearch_gateway.errors import SearchValidationError
 
 _CONFIGURED = "secret of this gateway's configuration"
+_STILL_ENCODED = "data that is encoded several times"
 SHORTEST_CONFIGURED_SECRET = (
     8  # configured secrets with fewer characters are ignored: they would match ordinary words
 )
@@ -334,9 +335,10 @@ def _kind(
             return kind
     if len(pieces) > 1 and (kind := _in_pieces(pieces, shaped)):
         return kind
-    if depth == _DEEPEST:
-        return None
     readings = _readings(text[:_LONGEST_DECODED], "".join(pieces))
+    if depth == _DEEPEST:  # nobody encodes words so often, but sites do so in their own links
+        is_address = _in_context not in finders
+        return None if is_address or next(readings, None) is None else _STILL_ENCODED
     if kind := next(
         (kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None
     ):
