@@ -12,13 +12,13 @@ import pytest
 from tests.documents import office, open_document, packed, relations
 from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.pages.formats.open_sheets import MOST_HIDDEN_ROWS, ONCE
 from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
 from websearch_gateway.pages.formats.sheet_looks import Looks, _note_cells, _note_hidden
 from websearch_gateway.pages.formats.sheets import (
     FAR,
     HIDDEN_CELLS,
     MOST_SHEETS,
-    ONCE,
     UNREAD,
     workbook,
 )
@@ -159,6 +159,67 @@ class TestWithTheExtra:
         assert zipped(body, URL, "").markdown == (
             "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
         )
+
+    @pytest.mark.parametrize(
+        ("kind", "value", "shown"),
+        [
+            ("percentage", "0.125", "12.5 %"),
+            ("float", "7", "00007"),
+            ("float", "1234567.5", "1,234,567.50"),
+            ("currency", "19.9", "19.90 €"),
+            ("float", "1", "a | b"),
+        ],
+    )
+    def test_cells_of_open_document_are_as_the_program_shows_them(
+        self, kind: str, value: str, shown: str
+    ) -> None:
+        row = (
+            '<table:table-row><table:table-cell office:value-type="string"><text:p>Fee</text:p>'
+            f'</table:table-cell><table:table-cell office:value-type="{kind}" office:value="{value}">'
+            f"<text:p>{shown}</text:p></table:table-cell></table:table-row>"
+        )
+        body = open_document("spreadsheet", f'<table:table table:name="S">{row}</table:table>')
+        written = shown.replace("|", "\\|")
+        assert zipped(body, URL, "").markdown.splitlines()[4] == f"| Fee | {written} |"
+
+    def test_hidden_rows_and_columns_of_open_document_are_left_out_and_links_lead_on(self) -> None:
+        def found(text: str) -> str:
+            return f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+
+        link = '<text:a xlink:href="https://lark.example/a(b)">Lark</text:a>'
+        table = (
+            '<table:table-column/><table:table-column table:visibility="collapse"/><table:table-column/>'
+            f"<table:table-row>{found('Port')}{found('secret')}{found('Berths')}</table:table-row>"
+            '<table:table-row table:visibility="filter" table:number-rows-repeated="2">'
+            f"{found('hidden') * 3}</table:table-row>"
+            f"<table:table-row>{found(link)}{found('secret')}{found('4')}</table:table-row>"
+        )
+        page = zipped(
+            open_document("spreadsheet", f'<table:table table:name="S">{table}</table:table>'),
+            URL,
+            "",
+        )
+        assert page.markdown.splitlines()[4:] == [
+            "| Port | Berths |",
+            "| --- | --- |",
+            "| [Lark](https://lark.example/a%28b%29) | 4 |",
+        ]
+        assert page.warnings == (HIDDEN_CELLS,)
+
+    @pytest.mark.parametrize(("more", "warning"), [(0, HIDDEN_CELLS), (1, UNREAD)])
+    def test_a_sheet_of_open_document_with_very_many_hidden_rows_is_left_out(
+        self, more: int, warning: str
+    ) -> None:
+        cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+        rows = (
+            f"<table:table-row>{cell.format('Port')}</table:table-row>"
+            f'<table:table-row table:visibility="collapse" '
+            f'table:number-rows-repeated="{MOST_HIDDEN_ROWS + more}">{cell.format("secret")}</table:table-row>'
+        )
+        body = open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>')
+        page = zipped(body, URL, "")
+        assert page.warnings == (warning,)
+        assert "secret" not in page.markdown
 
     @pytest.mark.parametrize(("rows", "columns"), [(1, 50_000), (1_000, 50), (1_000_000, 1)])
     def test_cells_that_would_fill_the_memory_are_read_once(self, rows: int, columns: int) -> None:

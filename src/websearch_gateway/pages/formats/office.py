@@ -1,4 +1,4 @@
-"""Texts and presentations of Office (DOCX, PPTX) and OpenDocument (ODT, ODP; also the merged cells of ODS) as Markdown:
+"""Texts and presentations of Office (DOCX, PPTX) and OpenDocument (ODT, ODP) as Markdown:
 their XML becomes an HTML tree, which the writer of web pages renders. Each slide stands under its title, with its
 lists, tables, charts, pictures and notes.
 
@@ -18,6 +18,7 @@ from websearch_gateway.base import charset_of, decode
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats import formulas
 from websearch_gateway.pages.formats.numbering import LEVELS, Numbering
+from websearch_gateway.pages.formats.open_sheets import ods
 from websearch_gateway.pages.formats.package import (
     A,
     Package,
@@ -36,7 +37,6 @@ from websearch_gateway.pages.formats.rendering import (
     note_of,
     parse_html,
 )
-from websearch_gateway.pages.formats.sheets import ONCE, without_repeats, workbook
 from websearch_gateway.pages.formats.symbols import symbol
 from websearch_gateway.pages.rendering import MARKER
 from websearch_gateway.pages.rendering.tables import MOST_FILLED
@@ -880,39 +880,6 @@ def odp(package: Package, body: bytes) -> Extracted:
                 builder,
             )
     return Extracted(package.title() or builder.first_heading(), markdown_of(builder), None)
-
-
-def ods(package: Package, body: bytes) -> Extracted:
-    """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged.
-
-    Raises:
-        SearchFetchError: a sheet is too large.
-    """
-    content = package.read("content.xml")
-    once = without_repeats(content)
-    if once is not None:
-        content, body = once, package.copy({"content.xml": once})
-        package = Package(body)
-    root = package.xml("content.xml") if b"-spanned=" in content else None
-    sheets = root.iter(f"{_TABLE}table") if root is not None else ()
-    found = workbook(
-        body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets}
-    )
-    return found if once is None else replace(found, warnings=(ONCE, *found.warnings))
-
-
-def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """The first and last place of each merged cell."""
-    at = 0
-    for row in sheet.iter(f"{_TABLE}table-row"):
-        column = 0
-        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            across = _count(cell, "columns-spanned", MOST_REPEATED)
-            down = _count(cell, "rows-spanned", MOST_REPEATED)
-            if across * down > 1:
-                yield (at, column), (at + down - 1, column + across - 1)
-            column += _count(cell, "columns-repeated", 1 << 20)
-        at += _count(row, "rows-repeated", 1 << 20)
 
 
 OPEN_DOCUMENTS = {"text": odt, "presentation": odp, "spreadsheet": ods}

@@ -41,7 +41,7 @@ _ROW = re.compile(rb"<(?:\w{1,9}:)?row(?=[\s/>])" + _ATTRIBUTES)
 _COLUMN = re.compile(rb"<(?:\w{1,9}:)?col(?=[\s/>])" + _ATTRIBUTES)
 _LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
 _CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
-_SAFE = "!#$%&'*+,/:;=?@~"
+SAFE = "!#$%&'*+,/:;=?@~"
 """What stays in the address of a link; brackets would end it, and a bar its cell."""
 _ATTRIBUTE = re.compile(rb"""([\w:]{1,30})\s*+=\s*+["']([^"'<]*+)["']""")
 _ROW_NUMBER = re.compile(rb"""\sr\s*+=\s*+["'](\d{1,7})["']""")
@@ -54,17 +54,20 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class Looks:
-    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas.
+    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas; `shown`
+    replace any. `merged` are the first and last places of merged cells, where the library does not know them.
 
     `is_unread`: the sheet is too large to tell which of its cells are hidden.
     """
 
     formats: dict[Place, NumberFormat] = field(default_factory=dict)
     texts: dict[Place, str] = field(default_factory=dict)
+    shown: dict[Place, str] = field(default_factory=dict)
     links: dict[Place, str] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
     is_unread: bool = False
     hidden_columns: set[int] = field(default_factory=set)
+    merged: list[tuple[Place, Place]] = field(default_factory=list)
 
 
 def looks_of(package: Package) -> Mapping[str, Looks]:
@@ -166,7 +169,7 @@ def _note_cells(
         address = relations.get(said.get(b"r:id", b"").decode("utf-8", "replace"), ("", ""))[1]
         cell_name = _CELL_NAME.match(said.get(b"ref", b""))
         if cell_name and address.startswith(("http://", "https://", "mailto:")):
-            looks.links[int(cell_name[2]) - 1, column_of(cell_name[1])] = quote(address, safe=_SAFE)
+            looks.links[int(cell_name[2]) - 1, column_of(cell_name[1])] = quote(address, safe=SAFE)
 
 
 def _words(escaped: bytes) -> str:

@@ -7,14 +7,15 @@ formula or macro is run. For worker processes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.formats.package import Package, encrypted, too_large
+from websearch_gateway.pages.formats.package import Package, encrypted
 from websearch_gateway.pages.formats.rendering import until_too_long
 from websearch_gateway.pages.formats.sheet_looks import Looks, column_of, looks_of
 
@@ -39,13 +40,15 @@ _FURTHER_COLUMN = re.compile(rb'<c r="([A-Z]{2,3})\d')
 
 
 def workbook(
-    body: bytes, package: Package | None = None, merged: dict[str, list[Any]] | None = None
+    body: bytes,
+    package: Package | None = None,
+    looks: Mapping[str, Looks] = MappingProxyType({}),
 ) -> Extracted:
     """The visible sheets of a workbook: each is a table under its name, with the range that it uses.
 
     Args:
         package: the parts of `body`, if it is an XLSX.
-        merged: the merged cells of each sheet, for formats of which the library does not know them.
+        looks: what the sheets of another format show, by their names.
 
     Raises:
         SearchFetchError: the extra is missing, or the workbook is locked or damaged.
@@ -66,7 +69,8 @@ def workbook(
         raise SearchFetchError(
             "The spreadsheet is damaged.", details={"reason": "damaged"}
         ) from None
-    looks = looks_of(Package(nearer or body)) if package else {}
+    if package:
+        looks = looks_of(Package(nearer or body))
     shown = [one.name for one in book.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
     if hidden := len(book.sheet_names) - len(shown):
         warnings[HIDDEN.format(hidden)] = None
@@ -87,9 +91,8 @@ def workbook(
                 continue
             if look.hidden_rows or look.hidden_columns:
                 warnings[HIDDEN_CELLS] = None
-            yield from _written(
-                name, sheet, (merged or {}).get(name) or sheet.merged_cell_ranges or [], look
-            )
+            merged = look.merged or sheet.merged_cell_ranges or []
+            yield from _written(name, sheet, merged, look)
 
     text = "".join(until_too_long(pieces())).strip()
     return Extracted("", text, None, tuple(warnings))
@@ -169,12 +172,12 @@ def _written(name: str, sheet: Any, merged: Sequence[Any], looks: Looks) -> Iter
 def _shown(value: Any, place: tuple[int, int], looks: Looks) -> str:
     """A value as the program shows it in its cell."""
     form = looks.formats.get(place)
-    if form and isinstance(value, float | int) and not isinstance(value, bool):
+    if place in looks.shown:
+        text = looks.shown[place]
+    elif form and isinstance(value, float | int) and not isinstance(value, bool):
         text = form.written(value)
     else:
-        text = _text(value)
-    if not text and place in looks.texts:
-        text = looks.texts[place]
+        text = _text(value) or looks.texts.get(place, "")
     address = looks.links.get(place, "")
     return f"[{text}]({address})" if address and text else text
 
@@ -218,45 +221,3 @@ def _address(row: int, column: int) -> str:
         column, digit = divmod(column - 1, 26)
         letters = chr(65 + digit) + letters
     return f"{letters}{row + 1}"
-
-
-MOST_SHEET_CELLS, MOST_BOOK_CELLS = 4_000_000, 10_000_000
-"""The most cells that a sheet of OpenDocument, and all of them, may span: the library keeps several copies of all."""
-ONCE = "Repeated cells were read once, since there are very many."
-_REPEATS = re.compile(rb"""(table:number-(?:rows|columns)-repeated\s*=\s*)["'](\d{1,18})\d*["']""")
-_VALUE = re.compile(rb"office:|table:formula")
-
-
-def without_repeats(content: bytes) -> bytes | None:
-    """The content of an OpenDocument spreadsheet with each repeated cell once; None if its sheets are not too large.
-
-    Raises:
-        SearchFetchError: they are too large nevertheless.
-    """
-    if not _is_too_large(content):
-        return None
-    content = _REPEATS.sub(rb'\1"1"', content)
-    if _is_too_large(content):
-        raise too_large()
-    return content
-
-
-def _is_too_large(content: bytes) -> bool:
-    """Whether the sheets span too many cells. Those that are empty at the end of a row or sheet do not count."""
-    spans = []
-    for table in content.split(b"<table:table "):
-        rows = width = empty = 0
-        for row in table.split(b"<table:table-row")[1:]:
-            start, _, cells = row.partition(b">")
-            cells = cells.partition(b"</table:table-row>")[0]
-            times = _REPEATS.search(start)
-            empty += int(times[2]) if times else 1
-            last = cells.rfind(b"<table:")
-            if last >= 0 and not _VALUE.search(cells, last):
-                cells = cells[:last]
-            if _VALUE.search(cells):
-                rows, empty = rows + empty, 0
-                repeated = sum(int(number) for _, number in _REPEATS.findall(cells))
-                width = max(width, cells.count(b"<table:") + repeated)
-        spans.append(rows * width)
-    return max(spans) > MOST_SHEET_CELLS or sum(spans) > MOST_BOOK_CELLS
