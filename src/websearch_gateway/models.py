@@ -142,22 +142,6 @@ DIRECT = replace(LOCAL, has_specialists=False)
 """The local user of the command line and of the Python API."""
 
 
-class Parts:
-    """A key that a result shares with its copies of another age, which hold the same parts. It keeps them alive."""
-
-    __slots__ = ("ids", "result")
-
-    def __init__(self, result: object) -> None:
-        self.result: Any = result
-        self.ids = tuple(map(id, {**vars(result), "age_seconds": None}.values()))
-
-    def __hash__(self) -> int:
-        return hash(self.ids)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Parts) and self.ids == other.ids
-
-
 Topic = Literal["general", "news"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Freshness = Literal["day", "week", "month", "year"]

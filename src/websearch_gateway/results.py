@@ -7,6 +7,7 @@ tests/entrypoints/tools.json and docs/tools.md.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any, Literal, Self
 
@@ -22,6 +23,26 @@ class WireModel(BaseModel):
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
+
+
+class Content:
+    """A key of a result by what it says: its copies of another age have the same, and so has an equal result.
+
+    `result` is the result itself, for a function that is remembered by this key.
+    """
+
+    __slots__ = ("digest", "result")
+
+    def __init__(self, result: WireModel) -> None:
+        self.result: Any = result
+        said = result.model_dump_json(exclude={"age_seconds"})
+        self.digest = hashlib.blake2b(said.encode(), digest_size=16).digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Content) and self.digest == other.digest
 
 
 class FallbackInfo(WireModel):

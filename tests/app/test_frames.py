@@ -76,7 +76,8 @@ async def test_few_functions_stand_between_a_question_and_the_engine(
 ) -> None:
     async with gateway(answer_engines=engine, gemini_api_key=key_of("gemini")) as opened:
         await opened.search(SearchRequest(QUESTION))
-    way = stacks[0][stacks[0].index("SearchPipeline._ask") :]
+    stack = next(names for names in stacks if "HttpEngine.ask" in names)
+    way = stack[stack.index("SearchPipeline._ask") :]
     assert len(way) <= MOST_FRAMES, way
 
 
@@ -85,5 +86,6 @@ async def test_few_functions_stand_between_a_search_and_its_provider(
 ) -> None:
     async with gateway(answer_engines="openai") as opened:
         await opened.web_search(WebSearchRequest(QUESTION, read_pages=False))
-    way = stacks[0][stacks[0].index("WebSearch._find") :]
+    stack = next(names for names in stacks if "HttpSearcher.ask" in names)
+    way = stack[stack.index("WebSearch._find") :]
     assert len(way) <= MOST_FRAMES, way

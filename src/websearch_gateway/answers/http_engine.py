@@ -37,7 +37,7 @@ from websearch_gateway.base import (
     ReplyParser,
     Retry,
     billed,
-    in_own_thread,
+    in_own_thread_if_large,
     note_host,
     note_reply,
     note_status,
@@ -221,7 +221,13 @@ class HttpEngine:
         """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones."""
         asked: HttpRequest | None = request
         earlier = len(replies)
-        paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
+        paid = (
+            self._usd(
+                model, (await in_own_thread_if_large(_size(replies), self._billed, replies))[0]
+            )
+            if replies
+            else 0.0
+        )
         usual, assumed = self._usd(model, self.api.limits.usual), 0.0
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
@@ -232,16 +238,18 @@ class HttpEngine:
                 ):  # its own count takes the place of the usual price, unless it is unread
                     assumed += usual
                 replies.append(await self._body(asked, reply))
-                asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
+                asked = await in_own_thread_if_large(
+                    len(replies[-1]), self.api.next_turn, asked, replies[-1]
+                )
             parse, vendor = without_key(self.api).parse, self.api.vendor
             answer = await self.parser.read(
                 Answer, parse, *replies[earlier:], vendor=vendor, deadline=call
             )
         except SearchError:  # a request that was sent is billed, usable or not
-            counted, _ = await in_own_thread(self._billed, replies)
+            counted, _ = await in_own_thread_if_large(_size(replies), self._billed, replies)
             call.bill.book(self._usd(model, counted) - paid - assumed)
             raise
-        counted, notes = await in_own_thread(self._billed, replies)
+        counted, notes = await in_own_thread_if_large(_size(replies), self._billed, replies)
         call.bill.book(self._usd(model, counted) - paid - assumed)
         if counted.is_reported:
             note_tokens(
@@ -251,9 +259,9 @@ class HttpEngine:
                 counted.response,
                 counted.cached,
             )
-        await in_own_thread(note_reply, replies[-1])
-        answer = await in_own_thread(
-            citing_links, replace(answer, warnings=(*notes, *answer.warnings))
+        await in_own_thread_if_large(len(replies[-1]), note_reply, replies[-1])
+        answer = await in_own_thread_if_large(
+            len(answer.text), citing_links, replace(answer, warnings=(*notes, *answer.warnings))
         )
         return self._complete(answer, model, call.query, counted)
 
@@ -318,7 +326,9 @@ class HttpEngine:
         return reply
 
     async def _body(self, request: HttpRequest, reply: Reply) -> bytes:
-        if error := await in_own_thread(self.api.refusal, request, reply) or self._failure(reply):
+        if error := await in_own_thread_if_large(
+            len(reply.body), self.api.refusal, request, reply
+        ) or self._failure(reply):
             raise error
         return reply.body
 
@@ -352,3 +362,7 @@ class HttpEngine:
             retryable=status in PASSING_STATUSES or status == _OVERLOADED,
             details={"reason": reason} if (reason := _REASONS.get(status)) else None,
         )
+
+
+def _size(replies: Sequence[bytes]) -> int:
+    return sum(map(len, replies))

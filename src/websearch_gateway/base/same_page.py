@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from websearch_gateway.base.urls import canonical, is_web_address, strip_trackers
@@ -26,6 +27,7 @@ _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
+@lru_cache(maxsize=256)  # an answer compares each of its addresses some ten times
 def page_key(url: str) -> str:
     """A key that all addresses of a page share: with and without `https`, `www.`, escapes, trackers, a slash at the
     end, a fragment and the redirects of search engines. Invalid and too long addresses are their own keys.

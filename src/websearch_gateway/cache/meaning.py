@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from websearch_gateway.base import MONTHS, fold, language_of, word_set
 from websearch_gateway.evidence import UNIT_NAMES, is_year, numerals
@@ -43,6 +44,7 @@ class Wording:
     free: tuple[str, ...] = ()
 
     @classmethod
+    @lru_cache(maxsize=64)  # a new question is looked for, and a moment later stored
     def of(cls, text: str) -> Wording:
         """Read the first MOST_CHARS of a question. One in another language than English has no words."""
         text = text[:MOST_CHARS]

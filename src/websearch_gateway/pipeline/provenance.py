@@ -31,7 +31,7 @@ from websearch_gateway.base import (
     tracker_pieces,
 )
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
-from websearch_gateway.models import Caller, Deadline, Parts
+from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.ports import State, Workers
 from websearch_gateway.results import WireModel
 from websearch_gateway.upstream.layers import BestEffort
@@ -54,8 +54,6 @@ MOST_HERE = 10_000
 MOST_EXAMINED, _EXAMINED_SECONDS = 2_000, 86_400.0
 """The pages and results of which this process knows that their addresses are remembered, and for how long it does."""
 
-_MOST_SHOWN = 200
-"""How many small results it holds, to recognise them at once."""
 _MOST_LINKS, _LONGEST_LINK = 200, 8_000
 _INLINE_CHARS = 8_000
 """So much text is examined on the event loop, in at most 20 ms."""
@@ -93,7 +91,6 @@ class Provenance:
         self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(
             MOST_EXAMINED, _EXAMINED_SECONDS
         )
-        self._shown: TTLCache[tuple[str, Parts], bool] = TTLCache(_MOST_SHOWN, _EXAMINED_SECONDS)
 
     async def check(self, url: str, caller: Caller) -> str | None:
         """A warning if an address is unknown and carries data.
@@ -132,17 +129,10 @@ class Provenance:
         """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""
         if self._mode == "off":
             return
-        shown = caller.user, Parts(result)
-        if shown in self._shown:
-            return
-        whole = repr(
-            result.model_dump(exclude={"age_seconds"})
-        )  # takes a fifth of the time of looking for its texts
-        is_kept = await self._remember(
-            whole, lambda: _texts(result, []), caller, Deadline.after(_REMEMBER_SECONDS)
-        )
-        if is_kept and len(whole) <= _INLINE_CHARS:
-            self._shown[shown] = True
+        # This takes a fifth of the time of looking for its texts.
+        whole = repr(result.model_dump(exclude={"age_seconds"}))
+        deadline = Deadline.after(_REMEMBER_SECONDS)
+        await self._remember(whole, lambda: _texts(result, []), caller, deadline)
 
     async def remember_page(self, markdown: str, caller: Caller, deadline: Deadline) -> None:
         """Remember the links of a page, as `remember`, within half of the time that is left."""
@@ -152,14 +142,13 @@ class Provenance:
 
     async def _remember(
         self, whole: str, texts_of: Callable[[], list[str]], caller: Caller, deadline: Deadline
-    ) -> bool:
-        """Whether all of them are remembered."""
+    ) -> None:
         examined = (
             caller.user,
             hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest(),
         )
         if examined in self._examined:
-            return True
+            return
         texts = texts_of()
         # An address without data needs no permission, but it may redirect to one that does.
         links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
@@ -174,7 +163,7 @@ class Provenance:
             )
         except (SearchTimeoutError, SearchFetchError) as error:
             _log.warning("the addresses in a result or page are not remembered: %s", error.message)
-            return False
+            return
         keys = [_address_key(url, caller) for url in found]
         self._here.update((key, True) for key in keys)
 
@@ -182,11 +171,9 @@ class Provenance:
             await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
             return True
 
-        if is_stored := await self._best_effort(
-            put, False
-        ):  # the reply is ready, and this process knows them
+        # Until the state has them, this process alone knows them.
+        if await self._best_effort(put, False):
             self._examined[examined] = True
-        return is_stored
 
     async def _knows(self, url: str, caller: Caller) -> bool:
         for one in _spellings(url):

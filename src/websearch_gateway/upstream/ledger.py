@@ -331,8 +331,10 @@ class Ledger:
         changes = {key: amount for key, amount in amounts.items() if amount}
 
         async def add_all() -> None:
-            for key, amount in changes.items():
-                await self._state.add(key, amount, KEPT_SECONDS)
+            # Together, so that a file writes them in one transaction.
+            await asyncio.gather(
+                *(self._state.add(key, amount, KEPT_SECONDS) for key, amount in changes.items())
+            )
 
         if changes:  # an empty write would wrongly show that the state works
             await self._best_effort(add_all, None, seconds=None)

@@ -324,8 +324,9 @@ class ReplyParser:
             SearchTimeoutError: the reply could not be read by the deadline.
             SearchError: `function` raised it.
         """
-        if self.workers is None or sum(map(len, bodies)) <= SMALL_BYTES:
-            return await in_own_thread(function, *bodies)
+        size = sum(map(len, bodies))
+        if self.workers is None or size <= SMALL_BYTES:
+            return await in_own_thread_if_large(size, function, *bodies)
         try:
             value, refusal = await self.workers.run(_read, function, *bodies, deadline=deadline)
         except SearchTimeoutError:

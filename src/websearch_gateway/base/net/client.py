@@ -34,6 +34,7 @@ from websearch_gateway.base.net.bodies import (
     BodyTooLarge,
     ReplyParser,
     in_own_thread,
+    in_own_thread_if_large,
     read_body,
     without_key,
 )
@@ -346,7 +347,8 @@ class HttpSearcher:
             note_status(reply.status)
             if self.on_headers is not None:
                 self.on_headers(reply.headers)
-            if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
+            refusal = await in_own_thread_if_large(len(reply.body), self._refusal, reply)
+            if error := refusal or self._failure(reply):
                 raise error
         if not 200 <= reply.status < 300:
             call.bill.book(self.price_usd)  # the vendor says with this status that it found nothing

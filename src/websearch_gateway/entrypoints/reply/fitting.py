@@ -22,11 +22,11 @@ from websearch_gateway.entrypoints.reply.sizes import (
     size_of,
     with_warning,
 )
-from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CheckedClaim,
     CheckedClaims,
     Citation,
+    Content,
     DocsReadResponse,
     DocsSearchResponse,
     DocsSites,
@@ -258,7 +258,7 @@ def fit_answer(response: A, tokens: int) -> A:
     if warnings != response.warnings:
         whole = _changed(response, warnings=warnings)
     room = tokens * BYTES_PER_TOKEN
-    if _size_of_answer(Parts(whole)) + AGE <= room:
+    if _size_of_answer(Content(whole)) + AGE <= room:
         return whole
     text, _ = opening(response.text, room * 2 // 3)
     frame = size_of(_changed(whole, text=text, citations=(), sources=()))
@@ -286,7 +286,7 @@ def _as_source(citation: Citation) -> SourceInfo:
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
-def _size_of_answer(response: Parts) -> int:
+def _size_of_answer(response: Content) -> int:
     return size_of(response.result)
 
 

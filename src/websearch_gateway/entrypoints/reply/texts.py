@@ -16,12 +16,12 @@ from websearch_gateway.base import in_words
 from websearch_gateway.entrypoints.reply.marks import unmarked, untrusted
 from websearch_gateway.entrypoints.reply.sizes import shortened
 from websearch_gateway.evidence import Cited, numbered
-from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaim,
     CheckedClaims,
     Citation,
+    Content,
     DocsHit,
     DocsReadResponse,
     DocsSearchResponse,
@@ -83,7 +83,7 @@ def answer_text(response: SearchResponse) -> str:
     if fallback is not None:
         instead = f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"
         warnings.insert(0, instead)
-    answer = untrusted(_answer(Parts(response)))
+    answer = untrusted(_answer(Content(response)))
     return _joined(_warned(warnings), answer or "No answer.")
 
 
@@ -323,7 +323,7 @@ def _plain(value: Any) -> str:
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
-def _answer(parts: Parts) -> str:
+def _answer(parts: Content) -> str:
     response: SearchResponse = parts.result
     text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
@@ -397,7 +397,7 @@ def _similar(answer: SimilarAnswer) -> str:
     if answer.results:
         return f"{heading}\n{_found_pages(answer.results)}"
     response = SearchResponse(text=answer.text, citations=answer.citations, sources=answer.sources)
-    return f"{heading}\n{_answer(Parts(response))}"
+    return f"{heading}\n{_answer(Content(response))}"
 
 
 def _found_pages(pages: Sequence[FoundPage]) -> str:
