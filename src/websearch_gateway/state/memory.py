@@ -10,6 +10,7 @@ import sys
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
@@ -17,12 +18,24 @@ from websearch_gateway.ports import State
 from websearch_gateway.state.shared import FREED_SHARE, entry_of
 
 _FIRST_PRUNING = 1024
-_FEW_ADDED = 0.05  # share of all keys up to which inserting new ones is faster than sorting all
-_OVERHEAD_BYTES = 200  # for a key, a value and their dictionary entry
+"""The number of entries at which expired ones are dropped for the first time; below it they cost little memory."""
+
+_OVERHEAD_BYTES = 200
+"""What Python needs for a key, a value and their place in the dictionary, besides their characters."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """A value or a counter. `expires` is a moment on the clock of the state; infinite for one that stays."""
+
+    value: bytes | int
+    expires: float
 
 
 class MemoryState(State):
     """A State that ends with the process.
+
+    The dictionary is in order of use: each read or write of a value that may be evicted moves it to the end.
 
     Args:
         clock: seconds of any monotonic clock.
@@ -30,9 +43,8 @@ class MemoryState(State):
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._entries: dict[str, tuple[bytes | int, float]] = {}
-        self._sorted: list[str] = []  # all keys but those in `_added`, and some that are gone
-        self._added: set[str] = set()
+        self._entries: dict[str, _Held] = {}
+        self._keys = _SortedKeys()
         self._prune_at = _FIRST_PRUNING
         self._closed = False
         self._most_bytes = sys.maxsize
@@ -41,8 +53,9 @@ class MemoryState(State):
         self._evictions = 0
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.State. The dictionary is in order of use: each read or write moves an entry to its end."""
-        self._most_bytes, self._evictable = most_bytes, tuple(evictable)
+        """See ports.State."""
+        self._most_bytes = most_bytes
+        self._evictable = tuple(evictable)
 
     async def usage(self) -> StateUsage:
         self._refuse_when_closed()
@@ -55,14 +68,18 @@ class MemoryState(State):
         return cls()
 
     async def get(self, key: str) -> bytes | None:
-        value = self._live(key)
-        if value is not None and key.startswith(self._evictable):
+        held = self._live(key)
+        if held is None:
+            return None
+        if key.startswith(self._evictable):
             self._entries[key] = self._entries.pop(key)
-        return str(value).encode() if isinstance(value, int) else value
+        return _digits(held.value)
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        if not key.startswith(self._evictable) or len(value) <= self._most_bytes * FREED_SHARE:
-            self._store(key, bytes(value), ttl)
+        may_be_too_large = key.startswith(self._evictable)
+        if may_be_too_large and len(value) > self._most_bytes * FREED_SHARE:
+            return
+        self._store(key, bytes(value), ttl)
 
     async def delete(self, key: str) -> bool:
         existed = self._live(key) is not None
@@ -70,82 +87,117 @@ class MemoryState(State):
         return existed
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        count = self._live(key)
-        if not isinstance(count, int):
+        held = self._live(key)
+        if held is None or not isinstance(held.value, int):
             self._store(key, amount, ttl)
             return amount
-        self._entries[key] = (count + amount, self._entries[key][1])
-        return count + amount
+        held.value += amount
+        return held.value
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         self._refuse_when_closed()
-        # Insert the keys that were added since the last scan, so that a scan does not look at all keys.
-        if len(self._added) > _FEW_ADDED * len(self._sorted) or len(self._sorted) > 2 * len(
-            self._entries
-        ):
-            self._sorted = sorted(self._entries)
-        else:
-            for key in self._added & self._entries.keys():
-                place = bisect_left(self._sorted, key)
-                if self._sorted[place : place + 1] != [key]:
-                    self._sorted.insert(place, key)
-        self._added.clear()
-        first = max(
-            bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0
-        )
-        for key in self._sorted[first : bisect_left(self._sorted, f"{prefix}\U0010ffff", first)]:
+        for key in self._keys.between(self._entries, prefix, after):
             if await self.get(key) is not None:
-                held, expires = self._entries[key]
-                yield entry_of(key, held, expires - self._clock())
+                held = self._entries[key]
+                yield entry_of(key, held.value, held.expires - self._clock())
 
     async def close(self) -> None:
         self._closed = True
         self._entries.clear()
-        self._sorted.clear()
+        self._keys = _SortedKeys()
         self._bytes = 0
 
-    def _live(self, key: str) -> bytes | int | None:
+    def _live(self, key: str) -> _Held | None:
         self._refuse_when_closed()
-        value, expires = self._entries.get(key, (None, math.inf))
-        return value if expires > self._clock() else None
+        held = self._entries.get(key)
+        if held is None or held.expires <= self._clock():
+            return None
+        return held
 
     def _store(self, key: str, value: bytes | int, ttl: float | None) -> None:
         self._refuse_when_closed()
         now = self._clock()
         if key not in self._entries:
-            self._added.add(key)
+            self._keys.add(key)
         self._drop(key)
-        if self._bytes + _size(key, value) > self._most_bytes:
+        size = _size(key, value)
+        if self._bytes + size > self._most_bytes:
             self._prune(now)
-            self._evict(self._most_bytes * (1 - FREED_SHARE) - _size(key, value))
-        self._entries[key] = (value, math.inf if ttl is None else now + ttl)
-        self._bytes += _size(key, value)
+            self._evict(self._most_bytes * (1 - FREED_SHARE) - size)
+        self._entries[key] = _Held(value, math.inf if ttl is None else now + ttl)
+        self._bytes += size
         if len(self._entries) >= self._prune_at:
             self._prune(now)
             # Doubling keeps the cost of pruning constant per entry, for any number of live entries.
             self._prune_at = max(_FIRST_PRUNING, 2 * len(self._entries))
 
     def _prune(self, now: float) -> None:
-        for key in [key for key, (_, expires) in self._entries.items() if expires <= now]:
+        expired = [key for key, held in self._entries.items() if held.expires <= now]
+        for key in expired:
             self._drop(key)
 
     def _evict(self, most_bytes: float) -> None:
         """Delete the least recently used values until the rest fit into this many bytes."""
-        for key in [key for key, (value, _) in self._entries.items() if isinstance(value, bytes)]:
+        for key, held in list(self._entries.items()):
             if self._bytes <= most_bytes:
                 break
-            if key.startswith(self._evictable):
+            is_counter = isinstance(held.value, int)
+            if key.startswith(self._evictable) and not is_counter:
                 self._drop(key)
                 self._evictions += 1
 
     def _drop(self, key: str) -> None:
-        if (entry := self._entries.pop(key, None)) is not None:
-            self._bytes -= _size(key, entry[0])
+        held = self._entries.pop(key, None)
+        if held is not None:
+            self._bytes -= _size(key, held.value)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StateUnavailable("The state is closed.")
 
 
+_FEW_ADDED = 0.05
+"""The share of all keys up to which inserting the new ones is faster than sorting all of them anew."""
+
+
+class _SortedKeys:
+    """The keys in order, so that a scan looks at those with its prefix only. Sorts when it is asked, not before."""
+
+    def __init__(self) -> None:
+        self._sorted: list[str] = []  # without the added ones, and with some that are gone
+        self._added: set[str] = set()
+
+    def add(self, key: str) -> None:
+        """Note a key that the dictionary did not have."""
+        self._added.add(key)
+
+    def between(self, entries: dict[str, _Held], prefix: str, after: str) -> list[str]:
+        """The keys with this prefix that come after `after`, in order; some may be gone from `entries`."""
+        self._update(entries)
+        start = bisect_left(self._sorted, prefix)
+        if after:
+            start = max(start, bisect_right(self._sorted, after))
+        end = bisect_left(self._sorted, f"{prefix}\U0010ffff", start)
+        return self._sorted[start:end]
+
+    def _update(self, entries: dict[str, _Held]) -> None:
+        many_added = len(self._added) > _FEW_ADDED * len(self._sorted)
+        many_gone = len(self._sorted) > 2 * len(entries)
+        if many_added or many_gone:
+            self._sorted = sorted(entries)
+        else:
+            for key in self._added & entries.keys():
+                place = bisect_left(self._sorted, key)
+                if self._sorted[place : place + 1] != [key]:
+                    self._sorted.insert(place, key)
+        self._added.clear()
+
+
+def _digits(value: bytes | int) -> bytes:
+    """What `get` returns: a counter as its decimal digits."""
+    return str(value).encode() if isinstance(value, int) else value
+
+
 def _size(key: str, value: bytes | int) -> int:
-    return _OVERHEAD_BYTES + len(key) + (len(value) if isinstance(value, bytes) else 0)
+    length = len(value) if isinstance(value, bytes) else 0
+    return _OVERHEAD_BYTES + len(key) + length
