@@ -72,7 +72,7 @@ def _heading(console: Console, text: str) -> None:
     if console.is_terminal:
         console.print(Rule(Text(text, style="bold cyan"), style="cyan"))
     else:
-        console.print(Text(f"## {text}\n"))
+        _say(console, f"## {text}\n")
 
 
 def show_response(response: SearchResponse, console: Console | None = None) -> None:
@@ -97,7 +97,7 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
     else:
         _print_plain(response, title.plain, console)
     _warn(response.warnings, console)
-    console.print(Text(f"  {_footer(response)}", style="dim"))
+    _say(console, f"  {_footer(response)}", "dim")
 
 
 def _print_plain(response: SearchResponse, origin: str, console: Console) -> None:
@@ -140,12 +140,12 @@ def show_claims(response: CheckedClaims) -> None:
                 )
             )
         for quote in checked.quotes:
-            console.print(Text(f"    “{quote.text}”"))
+            _say(console, f"    “{quote.text}”")
             console.print(
                 Text(f"    {quote.url}", style=f"dim link {quote.quote_url}"), soft_wrap=True
             )
     _warn(response.warnings, console)
-    console.print(Text(f"  ${response.cost_usd:.4f}", style="dim"))
+    _say(console, f"  ${response.cost_usd:.4f}", "dim")
 
 
 def show_error(error: ErrorInfo, console: Console | None = None) -> None:
@@ -153,7 +153,7 @@ def show_error(error: ErrorInfo, console: Console | None = None) -> None:
     console = console or console_of_stdout()
     wait = f"\nTry again in {error.retry_after_seconds:g} s." if error.retry_after_seconds else ""
     if not console.is_terminal:
-        console.print(Text(f"{error.code}: {error.message}{wait}"))
+        _say(console, f"{error.code}: {error.message}{wait}")
         return
     console.print(
         Panel(
@@ -244,24 +244,24 @@ def show_found(response: WebSearchResponse) -> None:
     """Each result with its URL and snippet, and one line on their origin."""
     console = console_of_stdout()
     for number, found in enumerate(response.results, start=1):
-        about = [
-            urlsplit(found.link).hostname or "",
-            found.published_date or "",
-            f"{len(found.page_content):,} characters",
-        ]
-        _show(
-            console, number, found.title, found.link, found.snippet, " · ".join(filter(None, about))
-        )
+        about = f"{len(found.page_content):,} characters"
+        if found.published_date:
+            about = f"{found.published_date} · {about}"
+        if host := urlsplit(found.link).hostname:
+            about = f"{host} · {about}"
+        _show(console, number, found.title, found.link, found.snippet, about)
     if not response.results:
-        console.print(Text("(no results)", style="dim"))
+        _say(console, "(no results)", "dim")
     _warn(response.warnings, console)
-    origin = " · from the cache" if response.cache != "miss" else ""
-    console.print(
-        Text(
-            f"  ${response.cost_usd:.4f}{origin} · the text of the pages: --json, or `read URL`",
-            style="dim",
-        )
-    )
+    cost = f"${response.cost_usd:.4f}"
+    if response.cache != "miss":
+        cost += " · from the cache"
+    _say(console, f"  {cost} · the text of the pages: --json, or `read URL`", "dim")
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    """Print a text as it is, in a style."""
+    console.print(Text(text, style=style))
 
 
 def show_raw(response: RawSearchResponse) -> None:
@@ -271,7 +271,7 @@ def show_raw(response: RawSearchResponse) -> None:
         about = query.provider if query.cache == "miss" else f"{query.provider} · from the cache"
         _heading(console, f"{query.query} · {about}")
         if error := query.result.get("error"):
-            console.print(Text(f"  ! {error['code']}: {error['message']}", style="yellow"))
+            _say(console, f"  ! {error['code']}: {error['message']}", "yellow")
         for number, item in enumerate(query.result.get("items", []), start=1):
             _show(
                 console,
@@ -288,9 +288,9 @@ def _show(console: Console, number: int, title: str, link: str, snippet: str, ab
     console.print(Text.assemble((f"[{number}] ", "bold cyan"), (title or link, "bold")))
     console.print(Text(f"    {link}", style="dim"), soft_wrap=True)
     if shown := textwrap.shorten(snippet, SNIPPET_CHARS, placeholder=" …"):
-        console.print(Text(f"    {shown}"))
+        _say(console, f"    {shown}")
     if about:
-        console.print(Text(f"    {about}", style="dim"))
+        _say(console, f"    {about}", "dim")
     console.print()
 
 
@@ -306,30 +306,44 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
     """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
     console = console or console_of_stdout()
     if stats.days:
-        days = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
-        for day in stats.days:
-            latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
-            took = (f"{latency:,.0f} ms" if latency is not None else "" for latency in latencies)
-            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}", *took)
-        console.print(days, Text(), sep="\n")
-        paid = {
-            name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)
-        }
-        if paid:
-            providers = _table("provider", ">cost", ">paid calls")
-            for name, usd in sorted(paid.items(), key=lambda pair: -pair[1]):
-                calls = sum(day.calls_by_provider.get(name, 0) for day in stats.days)
-                providers.add_row(name, _usd(usd), f"{calls:,}")
-            console.print(providers, Text(), sep="\n")
-        console.print(Text(_summary(stats)))
+        console.print(_days_of(stats), Text(), sep="\n")
+        if names := _paid(stats):
+            console.print(_providers_of(stats, names), Text(), sep="\n")
+        _say(console, _summary(stats))
     _warn(stats.warnings, console)
+
+
+def _days_of(stats: ServerStats) -> Table:
+    table = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
+    for day in stats.days:
+        costs = [_usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}"]
+        latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
+        table.add_row(day.day, *costs, *map(_milliseconds, latencies))
+    return table
+
+
+def _milliseconds(latency: float | None) -> str:
+    return "" if latency is None else f"{latency:,.0f} ms"
+
+
+def _providers_of(stats: ServerStats, names: Sequence[str]) -> Table:
+    """What each paid upstream cost on all days, the dearest first."""
+    paid: dict[str, float] = {}
+    calls: dict[str, int] = {}
+    for name in names:
+        paid[name] = sum(day.by_provider.get(name, 0) for day in stats.days)
+        calls[name] = sum(day.calls_by_provider.get(name, 0) for day in stats.days)
+    table = _table("provider", ">cost", ">paid calls")
+    for name in sorted(names, key=lambda name: -paid[name]):
+        table.add_row(name, _usd(paid[name]), f"{calls[name]:,}")
+    return table
 
 
 def show_tokens(uses: TokenUses, console: Console | None = None) -> None:
     """A row per token."""
     console = console or console_of_stdout()
     if not uses.tokens:
-        console.print(Text("No token yet: websearch-gateway token create NAME"))
+        _say(console, "No token yet: websearch-gateway token create NAME")
         return
     table = _table(
         "name",
@@ -412,7 +426,7 @@ def _table(*columns: str) -> Table:
 
 def _warn(warnings: Sequence[str], console: Console) -> None:
     for warning in warnings:
-        console.print(Text(f"! {warning}", style="yellow"))
+        _say(console, f"! {warning}", "yellow")
 
 
 def _usd(amount: float) -> str:
@@ -498,7 +512,7 @@ def _show_text(page: PageContent, console: Console) -> None:
     console.print(Rule(Text(page.title or page.url, style="bold cyan"), style="cyan"))
     console.print(Markdown(page.page_content, hyperlinks=False))
     extent = "".join(_more(page)) or f"{page.total_chars:,} characters"
-    console.print(Text(f"\n  {page.url} · {extent}", style="dim"))
+    _say(console, f"\n  {page.url} · {extent}", "dim")
 
 
 def _show_passages(page: PagePassages, console: Console) -> None:
@@ -507,15 +521,15 @@ def _show_passages(page: PagePassages, console: Console) -> None:
         for passage in query.results or filter(None, (query.nearest,)):
             path = " › ".join(passage.section_path) or "(no heading)"
             if not console.is_terminal:
-                console.print(Text(f"{passage.score:.2f}  {path}\n\n{passage.text}\n"))
+                _say(console, f"{passage.score:.2f}  {path}\n\n{passage.text}\n")
                 continue
             style = "green" if passage.score >= ANSWERS else "dim"
             title = Text.assemble((f"{passage.score:.2f}", f"bold {style}"), f"  {path}")
             shown = Markdown(passage.text, hyperlinks=False)
             console.print(Panel(shown, title=title, title_align="left", border_style=style))
     if page.note:
-        console.print(Text(f"  ! {page.note}", style="yellow"))
-    console.print(Text(f"  {page.title} · {page.url} · as of {page.last_crawled}", style="dim"))
+        _say(console, f"  ! {page.note}", "yellow")
+    _say(console, f"  {page.title} · {page.url} · as of {page.last_crawled}", "dim")
 
 
 _STYLES = {"completed": "green", "failed": "red", "suspicious": "yellow", "paused": "yellow"}
@@ -578,12 +592,12 @@ def show_hits(result: DocsSearchResponse) -> None:
     """The sections, best first."""
     console = console_of_stdout()
     for warning in result.warnings:
-        console.print(Text(f"! {warning}", style="yellow"))
+        _say(console, f"! {warning}", "yellow")
     if not result.results:
         console.print("Nothing was found.")
     for number, hit in enumerate(result.results, 1):
         title = " > ".join(hit.heading_path) or hit.page_title
-        console.print(Text(f"{number}. {title}", style="bold"))
+        _say(console, f"{number}. {title}", "bold")
         console.print(
             Text(
                 f"   {hit.site_name} {hit.site_version}  {hit.url}  [{hit.section_id}]",
@@ -593,7 +607,7 @@ def show_hits(result: DocsSearchResponse) -> None:
         console.print(Text(hit.content), soft_wrap=True)
         console.print()
     for one in result.more:
-        console.print(Text(f"   {one.title}  [{one.section_id}]", style="dim"))
+        _say(console, f"   {one.title}  [{one.section_id}]", "dim")
 
 
 def show_section(result: DocsReadResponse) -> None:
@@ -602,7 +616,7 @@ def show_section(result: DocsReadResponse) -> None:
     console.print(
         Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold")
     )
-    console.print(Text(result.url, style="cyan"))
+    _say(console, result.url, "cyan")
     for entry in result.outline:
         console.print(
             Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}")
@@ -629,14 +643,14 @@ def _show_site(site: DocsSiteStatus, console: Console) -> None:
     line.append(site.status, style=_STYLES.get(site.status, ""))
     console.print(line.append(f"  {', '.join(facts)}", style="not bold"))
     if site.reason:
-        console.print(Text(f"  {site.reason}", style="yellow"))
+        _say(console, f"  {site.reason}", "yellow")
     for failure in site.failures[:MOST_FAILURES]:
-        console.print(Text(f"  {failure.url}: {failure.reason}"))
+        _say(console, f"  {failure.url}: {failure.reason}")
     if len(site.failures) > MOST_FAILURES:
         console.print(f"  … and {len(site.failures) - MOST_FAILURES} more: --json lists them")
     for skipped in site.skipped:
         some = ", ".join(skipped.urls[:MOST_SKIPPED])
-        console.print(Text(f"  {skipped.count:,} left out, {skipped.reason}: {some}", style="dim"))
+        _say(console, f"  {skipped.count:,} left out, {skipped.reason}: {some}", "dim")
 
 
 async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
