@@ -35,6 +35,7 @@ from websearch_gateway.docs.query import (
         ("dates in .net", (".net",)),
         ("operator[] of a map", ("operator[]",)),
         ("lists:foldl/3 with an index", ("lists:foldl",)),
+        ("tide_server:call", ("tide_server:call",)),
         ("see http://a.example at 12:30", ("a.example",)),
         ("remove duplicates from a list", ()),
         ("opt-in features", ()),

@@ -409,10 +409,10 @@ async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_
         f"Retry, retry. {'It waits. ' * 40} Uploads. {'It waits. ' * 40} Timeouts, and a timeout."
     )
     together = f"{'It runs. ' * 60} Retry uploads after a timeout. {'It runs. ' * 60}"
-    await commit(docs, id_, page(f"{BASE}a.html", scattered, title="Uploads"))
+    await commit(docs, id_, page(f"{BASE}a.html", scattered, title="Harbours"))
     await commit(docs, id_, page(f"{BASE}b.html", together, title="Notes"))
     found = await ranker.search("retry uploads timeout", None, await docs.versions())
-    assert [one.page_title for one in found] == ["Notes", "Uploads"]
+    assert [one.page_title for one in found] == ["Notes", "Harbours"]
 
 
 async def test_a_word_with_two_last_letters_that_may_differ_is_found(docs, ranker):

@@ -95,6 +95,7 @@ def parse(
         symbols.update((match[match.lastindex or 0], None) for match in pattern.finditer(bare))
         bare = pattern.sub(" ", bare)
     symbols.update(dict.fromkeys(match[match.lastindex or 0] for match in _CALL.finditer(bare)))
+    bare = _CALL.sub(" ", bare)  # the module of `gen_server:call` is no name of its own
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or (

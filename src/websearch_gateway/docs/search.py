@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise, takewhile
-from math import inf, log
+from math import inf
 from operator import add
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -42,6 +42,7 @@ from websearch_gateway.docs.query import (
     replaced,
     tokens_in,
 )
+from websearch_gateway.docs.section_model import Features, HeldWord, Section, features, score
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.docs.store.pages import (
     find_symbols,
@@ -96,11 +97,8 @@ CODE_GAIN, BEST_GAIN, PAIR_GAIN, MIDDLE_LOSS = 0.3, 0.3, 0.3, 0.5
 in its heading, and what it loses if it begins in the middle of another one. All words of the query score 1, in its
 heading 2, and so does a name in its heading."""
 
-MOST_REORDERED = 5
+MOST_REORDERED = 6
 """So many of the first pages are ordered by the sections that they would show."""
-PAGE_POWER, TEXT_GAIN, CLOSE_GAIN, WITHIN = 0.6, 2.0, 3.0, 200
-"""A page scores `score ** PAGE_POWER`, times e to the power of the gains: for all words of the query in the section,
-and for all of them within so many characters."""
 UNCOUNTED = 3.0
 """The weight of a word that was not counted."""
 SEEN_CHARS = 1_400
@@ -166,13 +164,7 @@ class Ranker:
             reorder: gives the places of texts for a query, best first.
         """
         searched = [version for version in versions if query.version in (None, version.label)]
-        near: list[ScoredChunk] = []
-        if vector is not None:
-            most = CANDIDATES * _most_alike(searched)
-            near = await self._index.search_vectors(
-                vector, [version.id for version in searched], most
-            )
-            near = [one for one in near if one.score >= LEAST_NEARNESS * near[0].score]
+        near = await self._near(vector, searched)
         if reorder is None:
             shown = min(limit, _most_shown(max_tokens))
             return await self._index.searching(
@@ -187,6 +179,30 @@ class Ranker:
         found = (await _reordered(reorder, query, found))[:limit]
         return await self._index.searching(lambda db: _fit(db, found, query, max_tokens))
 
+    async def judged(
+        self, query: Query, vector: Vectors, versions: Sequence[SiteVersion]
+    ) -> list[JudgedSection]:
+        """The sections of the first pages before their features order them, to fit the weights."""
+        near = await self._near(vector, versions)
+        placed, _ = await self._index.searching(
+            lambda db: self._placed(db, query, near, versions, MOST_REORDERED, MOST_REORDERED)
+        )
+        by_id = {version.id: version for version in versions}
+        judged = []
+        for one in placed:
+            pages = [by_id[page.version_id] for page, *_ in one.group]
+            judged.append(JudgedSection(_candidate(one.group, pages, 1.0).hit.url, one.features))
+        return judged
+
+    async def _near(
+        self, vector: Vectors | None, versions: Sequence[SiteVersion]
+    ) -> list[ScoredChunk]:
+        if vector is None:
+            return []
+        ids = [version.id for version in versions]
+        near = await self._index.search_vectors(vector, ids, CANDIDATES * _most_alike(versions))
+        return [chunk for chunk in near if chunk.score >= LEAST_NEARNESS * near[0].score]
+
     def _sections(
         self,
         db: Database,
@@ -200,6 +216,29 @@ class Ranker:
         copies in other formats, are one. Lists of links come last.
         """
         by_id = {version.id: version for version in versions}
+        placed, last = self._placed(db, query, near, versions, limit, shown)
+        best_first = sorted(placed[:MOST_REORDERED], key=lambda one: -one.score)
+        groups = [one.group for one in (*best_first, *placed[MOST_REORDERED:], *last)]
+        found = []
+        relevance = 1.0
+        for group in groups[:limit]:
+            relevance = min(relevance, max(page.relevance for page, *_ in group))
+            found.append(
+                _candidate(group, [by_id[page.version_id] for page, *_ in group], relevance)
+            )
+        return found
+
+    def _placed(
+        self,
+        db: Database,
+        query: Query,
+        near: Sequence[ScoredChunk],
+        versions: Sequence[SiteVersion],
+        limit: int,
+        shown: int,
+    ) -> tuple[list[_Placed], list[_Placed]]:
+        """The first pages in the order of their scores, each with its section; and those that are lists of links."""
+        by_id = {version.id: version for version in versions}
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
@@ -210,34 +249,22 @@ class Ranker:
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups = self._grouped(zip(first, map(chunks.get, best), strict=True), by_id)
         terms = query_terms(query.text)
-        ordered: list[tuple[float, list[_Shown]]] = []
-        last: list[list[_Shown]] = []
+        placed: list[_Placed] = []
+        last: list[_Placed] = []
         for group in groups:
-            if len(ordered) == max(limit, MOST_REORDERED):
+            if len(placed) == max(limit, MOST_REORDERED):
                 break
             group.sort(key=lambda one: place[one[0].version_id])
             page, chunk, _ = group[0]
-            fit = 0.0
-            if len(ordered) < max(
-                shown, MOST_REORDERED
-            ):  # reading a text costs more than finding it
-                chunk, start, fit = _section_to_show(
-                    db, query, terms, page, chunk, by_id[page.version_id].name
-                )
-                group[0] = (page, chunk, start)
-            if is_navigation(group[0][1].content):
-                last.append(group)
-            else:
-                ordered.append((PAGE_POWER * log(page.score) + fit, group))
-        ordered[:MOST_REORDERED] = sorted(ordered[:MOST_REORDERED], key=lambda one: -one[0])
-        found = []
-        relevance = 1.0
-        for group in [*(group for _, group in ordered), *last][:limit]:
-            relevance = min(relevance, max(page.relevance for page, *_ in group))
-            found.append(
-                _candidate(group, [by_id[page.version_id] for page, *_ in group], relevance)
-            )
-        return found
+            section = ShownSection(chunk, 0)
+            is_judged = len(placed) < max(shown, MOST_REORDERED)
+            if is_judged:  # reading a text costs more than finding it
+                site = by_id[page.version_id].name
+                section = _section_to_show(db, query, terms, page, chunk, site)
+                group[0] = (page, section.chunk, section.start)
+            kind = last if is_navigation(section.chunk.content) else placed
+            kind.append(_Placed(group, section.features))
+        return placed, last
 
     def _grouped(
         self, found: Iterable[tuple[RankedPage, Chunk | None]], by_id: Mapping[int, SiteVersion]
@@ -307,11 +334,42 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 """A page, the chunk of it to show, and where in it to begin."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The versions of a page, and the features of the section to show. Without any, it has the definition of a name in
+    the query, and comes first."""
+
+    group: list[_Shown]
+    features: Features | None
+
+    @property
+    def score(self) -> float:
+        """How well it answers the query."""
+        return inf if self.features is None else score(self.features)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSection:
+    """The address of a section, and its features, see `ShownSection`."""
+
+    url: str
+    features: Features | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """The section of a page to show: its chunk, and where in it to begin. The definition of a name in the query has no
+    features: it comes first in any case."""
+
+    chunk: Chunk
+    start: int | None
+    features: Features | None = None
+
+
 def _section_to_show(
     db: Database, query: Query, every: Sequence[str], page: RankedPage, best: Chunk, site: str
-) -> tuple[Chunk, int | None, float]:
-    """The section that answers the query best: its chunk, where in it to begin, and how well it does. Words of the
-    site's name and of the page's folders do not count.
+) -> ShownSection:
+    """The section that answers the query best. Words of the site's name and of the page's folders do not count.
 
     A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
     and those in which the sections around the best one begin, the section with the most words of the query in its
@@ -321,17 +379,7 @@ def _section_to_show(
     terms = [term for term in every if term not in told] or every
     ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
-        both = load_chunks(
-            db, ids[: max(1, min(2, len(query.phrases)))]
-        )  # an operator such as `->` is no phrase
-        texts = (" ".join((*one.heading_path, one.content)) for one in both)
-        counts = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
-        chunk = both[counts.index(max(counts))]
-        return (
-            chunk,
-            _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id]),
-            inf,
-        )
+        return _definition_to_show(db, query, terms, page, ids)
     rarity = {_STEM_END.sub("", term): query.weights.get(term, UNCOUNTED) for term in terms}
     total = sum(rarity.values()) or 1  # 0 if the words were counted in an empty index
     weights = {stem: weight / total for stem, weight in rarity.items()}
@@ -341,22 +389,27 @@ def _section_to_show(
     chunk, start, held = next(
         (one for one in sections if not is_navigation(one[0].content)), sections[0]
     )
-    fit = TEXT_GAIN * sum(
-        weights[word] for word in {word for _, word in held}
-    ) + CLOSE_GAIN * _closest(held, weights)
-    return chunk, start, fit
+    text = chunk.content[start : start + SEEN_CHARS]
+    begins_inside = not start and chunk.ordinal > 0
+    section = Section(
+        text=text,
+        heading_length=len(text.partition("\n")[0]),
+        held=tuple(HeldWord(offset - start, stem) for offset, stem in held),
+        begins_inside=begins_inside,
+    )
+    return ShownSection(chunk, start, features(page.score, query.text, weights, section))
 
 
-def _closest(held: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
-    """The largest weight of different words that stand close to each other."""
-    best, first = 0.0, 0
-    for place, (at, _) in enumerate(held):
-        while held[first][0] < at - WITHIN:
-            first += 1
-        best = max(
-            best, sum(weights[word] for word in {word for _, word in held[first : place + 1]})
-        )
-    return best
+def _definition_to_show(
+    db: Database, query: Query, terms: Sequence[str], page: RankedPage, ids: Sequence[int]
+) -> ShownSection:
+    # An operator such as `->` is no phrase.
+    both = load_chunks(db, ids[: max(1, min(2, len(query.phrases)))])
+    texts = (" ".join((*chunk.heading_path, chunk.content)) for chunk in both)
+    counts = [len(set(terms).intersection(found)) for found in tokens_of_each(texts)]
+    chunk = both[counts.index(max(counts))]
+    defined = [match for match in page.defined if match.chunk_id == chunk.id]
+    return ShownSection(chunk, _definition_start(chunk, defined))
 
 
 def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | None:
