@@ -417,9 +417,12 @@ def section_ids(page: PageDraft) -> list[str]:
 
 
 MOST_PATTERN_CHARS = 200
-_HARMLESS = re.compile(r"(?:[\w .^$|/:@,=&%#~!'\"<>;-]|\\[.^$|*+?(){}\[\]/\\-]|\\[dDwWsSbB])*")
-"""Patterns that repeat and group nothing: they match in linear time, so they need no process of their own, whose start
-takes longer than the search."""
+_PIECE = r"(?:[\w .^$|/:@,=&%#~!'\"<>;-]|\\[.^$|*+?(){}\[\]/\\-]|\\[dDwWsSbB]|\[\^?[\w .:/-]+\])"
+_WITHOUT_GROUPS = re.compile(rf"(?:{_PIECE}(?:[*+?]\??)?)*")
+_REPEATS = re.compile(r"(?<!\\)[*+?]")
+MOST_STEPS = 1_000_000
+"""The most steps that a pattern may take in this process, some ten milliseconds: the start of a worker takes longer."""
+
 MOST_QUOTED = 100
 MOST_NAMED = 20
 PATTERN_SECONDS = 2.0
@@ -484,7 +487,7 @@ async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) 
         raise SearchValidationError(
             f"sitesFilter must have at most {MOST_PATTERN_CHARS} characters."
         )
-    if _HARMLESS.fullmatch(pattern):
+    if _is_cheap(pattern, sites):
         return _places(matching(pattern, sites))
     deadline = Deadline.after(QUEUE_SECONDS)
     try:
@@ -497,6 +500,14 @@ async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) 
         raise SearchValidationError(
             "sitesFilter is too costly to match. Use a simpler expression."
         ) from None
+
+
+def _is_cheap(pattern: str, sites: Sequence[Sequence[str]]) -> bool:
+    """Whether a pattern without groups matches in few steps: each repetition tries at most every length of a text."""
+    if not _WITHOUT_GROUPS.fullmatch(pattern):
+        return False
+    repeats = len(_REPEATS.findall(pattern))
+    return sum(len(text) ** (repeats + 1) for texts in sites for text in texts) <= MOST_STEPS
 
 
 def _places(found: list[int] | str) -> list[int]:
