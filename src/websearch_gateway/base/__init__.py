@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from websearch_gateway.base.sanitise import (
         clean_markdown,
         code_pieces,
+        cut_message,
         invisible_pieces,
         quoted_line,
         reads_like_orders,

@@ -322,6 +322,35 @@ def quoted_line(text: str, most: int = MOST_SHOWN) -> str:
     return wrap_untrusted(line, secrets.token_hex(16)).replace("\n", "")
 
 
+_MARK = re.compile(rf'<(/?){_MARKER} id="([0-9a-zA-Z]+)">')
+
+
+def cut_message(message: str, most: int) -> str:
+    """The beginning of an error's message, in which the words of somebody else keep their closing mark.
+
+    It has at most `most` characters, which must be more than those of two marks.
+    """
+    if len(message) <= most:
+        return message
+    length, opened = most, None
+    for mark in _MARK.finditer(message):
+        is_end = bool(mark[1])
+        if is_end and mark.end() > most:
+            break
+        if not is_end and mark.end() + len(_end_of(mark)) > most:  # nothing of these words fits
+            length = min(most, mark.start())
+            break
+        opened = None if is_end else mark
+    if opened is None:
+        return message[:length]
+    return message[: most - len(_end_of(opened))] + _end_of(opened)
+
+
+def _end_of(mark: re.Match[str]) -> str:
+    """The end of words that begin with this mark and are cut."""
+    return f'…</{_MARKER} id="{mark[2]}">'
+
+
 def _inert(text: str, page_url: str) -> str:
     """`text` with harmful Markdown marks as character references, which look the same but have no effect.
 

@@ -507,7 +507,8 @@ def _is_cheap(pattern: str, sites: Sequence[Sequence[str]]) -> bool:
     if not _WITHOUT_GROUPS.fullmatch(pattern):
         return False
     repeats = len(_REPEATS.findall(pattern))
-    return sum(len(text) ** (repeats + 1) for texts in sites for text in texts) <= MOST_STEPS
+    steps: int = sum(len(text) ** (repeats + 1) for texts in sites for text in texts)
+    return steps <= MOST_STEPS
 
 
 def _places(found: list[int] | str) -> list[int]:

@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 
 from opentelemetry.trace import SpanKind
 
-from websearch_gateway.base import Retry, child_span, note_host
+from websearch_gateway.base import Retry, child_span, cut_message, note_host
 from websearch_gateway.errors import (
     BLOCKED,
     QUOTA,
@@ -179,7 +179,7 @@ class UpstreamHealth:
         """Record an error as the last one."""
         self._errors[error.code] += 1
         cause = error.details.get("reason")
-        message = error.message[:MAX_MESSAGE_CHARS]
+        message = cut_message(error.message, MAX_MESSAGE_CHARS)
         self.last_error = LastError(
             error.code, message, self.now(), cause if isinstance(cause, str) else ""
         )

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any, Self, TypeVarTuple
 
 from websearch_gateway import errors
+from websearch_gateway.base.sanitise import cut_message
 from websearch_gateway.base.workers.worker import LENGTH_BYTES, Limits, call, request_frames
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
@@ -234,7 +235,7 @@ def _result(function: Callable[..., object], reply: dict[str, Any]) -> Any:
         SearchFetchError: the function raised anything else.
     """
     if isinstance(error := reply.get("error"), dict):
-        message = str(error.get("message"))[:MAX_MESSAGE_CHARS]
+        message = cut_message(str(error.get("message")), MAX_MESSAGE_CHARS)
         kind = getattr(errors, str(error.get("kind")), None)
         if not (isinstance(kind, type) and issubclass(kind, Unavailable)):
             kind = SearchFetchError
@@ -248,7 +249,7 @@ def _result(function: Callable[..., object], reply: dict[str, Any]) -> Any:
                 str(reply["fault"])[:MAX_MESSAGE_CHARS],
             )
         raise SearchFetchError(
-            f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]})."
+            f"The page could not be read ({cut_message(str(reply['fault']), MAX_MESSAGE_CHARS)})."
         )
     return reply["result"]
 

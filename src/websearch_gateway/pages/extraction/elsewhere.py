@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urljoin
 
+from websearch_gateway.base import quoted_line
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.foreign_json import MALFORMED, parse_json
 from websearch_gateway.pages.extraction import page
@@ -77,9 +78,10 @@ def _refuse_frames(root: Any, url: str) -> None:
     base = page.base_of(root, url)
     sources = [frame.get("src") for frame in root.iter("frame") if frame.get("src")]
     if sources:
-        frames = [urljoin(base, source) for source in sources[:_MOST_FRAMES]]
+        joined = (urljoin(base, source) for source in sources[:_MOST_FRAMES])
+        frames = ["%20".join(address.split()) for address in joined]
         raise SearchFetchError(
-            f"The page only shows other pages in frames; read these: {' '.join(frames)}",
+            f"The page only shows other pages in frames; read these: {quoted_line(' '.join(frames))}",
             details={"reason": "frames", "frames": frames},
         )
 
