@@ -1,10 +1,11 @@
-"""Fit the numbers of `evidence/ranking.py`: `python -m bench.fit_quotes FILE... [--every N] [--seed N]`.
+"""Fit the numbers of `evidence/ranking.json`: `python -m bench.fit_quotes FILE... [--every N] [--seed N] [--write]`.
 
 Each FILE has the format of `bench.questions` or of `bench.languages`; an article has one title everywhere. Prints for
 each kind of page and language how often the best sentence holds the known answer, how many questions with an answer are
 hedged, and how many are answered from pages of other articles: all on articles that were left out of the fit, also as
 the other pages. Questions without a known answer count for the gate alone. `--seed` draws folds and other pages.
-The last lines are the numbers fitted on all.
+The last columns are those of whole answers: how often they hold the known answer, in any quote and in the first, and
+how many quotes and characters they have. The last line has the numbers fitted on all; `--write` stores them.
 """
 
 from __future__ import annotations
@@ -15,27 +16,30 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.quotes import markdown_of
+from bench.quotes import ROOM, markdown_of
+from websearch_gateway.evidence import ranking as shipped
 from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.evidence.ranking import (
-    BIASES,
-    WEIGHTS,
+    Candidate,
     Document,
     Question,
+    Ranked,
     Signals,
     candidates,
+    fitted,
     gate_of,
     gate_values,
     has_kind,
     signals,
 )
+from websearch_gateway.evidence.selection import MOST_SENTENCES, Selection, choose, joined
 
 FOLDS, OTHERS, STEPS = 3, 4, 200
 LONG = 8_000
@@ -70,6 +74,21 @@ class Case:
     right: Numbers
     is_known: bool
     is_hopeless: bool
+    question: Question
+    found: Sequence[Candidate]
+    read: Mapping[int, Signals]
+    answers: Sequence[str]
+
+    def ranked(self, ranking: Numbers) -> Ranked:
+        """The sentences in the order of fitted weights; whether they answer is not decided."""
+        scores = dict(zip(self.read, (self.matrix @ ranking).tolist(), strict=True))
+        order = sorted(scores, key=lambda at: -scores[at])
+        given = frozenset(at for at, one in self.read.items() if has_kind(one))
+        return Ranked(order, scores, True, True, given)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text has the known answer."""
+        return any(answer in text for answer in self.answers)
 
 
 def folds(sets: Sequence[Sequence[dict[str, Any]]], seed: int) -> dict[str, int]:
@@ -130,11 +149,15 @@ def _case(
         question.language,
         fold,
         own,
-        _table(read.values(), WEIGHTS),
+        _table(read.values(), fitted().ranking),
         gates,
         right,
         is_known=bool(answers),
         is_hopeless=hopeless,
+        question=question,
+        found=found,
+        read=read,
+        answers=answers,
     )
 
 
@@ -165,7 +188,8 @@ def fit_ranking(every: Sequence[Case]) -> Numbers:
         slope = (scaled.T @ (counted * (wanted - share)) - weights) / len(usable)
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         weights += 0.05 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    return weights / spread
+    fitted_weights: Numbers = weights / spread
+    return fitted_weights
 
 
 @dataclass
@@ -226,11 +250,46 @@ def fit_gates(every: Sequence[Case], ranking: Numbers) -> dict[bool, Fitted]:
     """The gate of English (True) and that of the other languages."""
     return {
         is_english: Fitted.fit(
-            chosen, ranking, () if is_english else [one for one in BIASES if one != "en"]
+            chosen, ranking, () if is_english else [one for one in fitted().biases if one != "en"]
         )
         for is_english in (True, False)
         if (chosen := [case for case in every if (case.language == "en") is is_english])
     }
+
+
+def fit_choice(every: Sequence[Case], ranking: Numbers) -> Signals:
+    """The weights of the chance that the next sentence answers, from the best ones until one does."""
+    names = fitted().choice
+    rows: list[list[float]] = []
+    answered: list[float] = []
+    for case in every:
+        if not (case.own and case.is_known and case.read):
+            continue
+        selection = Selection(case.question, case.found, case.ranked(ranking), 10 * ROOM, 0)
+        for _ in range(MOST_SENTENCES):
+            open_places = selection.open_places()
+            considered = open_places if selection.chosen else open_places[:1]
+            for at in considered:
+                values = selection.values(at)
+                rows.append([values[name] for name in names])
+                answered.append(float(case.holds(case.found[at].text)))
+            if not considered or case.holds(case.found[considered[0]].text):
+                break
+            selection.take(considered[0])
+    read, right = np.array(rows), np.array(answered)
+    weights = np.zeros(len(names))
+    for _ in range(25):
+        likely = 1 / (1 + np.exp(-read @ weights))
+        bent = (read * (likely * (1 - likely))[:, None]).T @ read + np.eye(len(names))
+        weights += np.linalg.solve(bent, read.T @ (right - likely) - weights)
+    return dict(zip(names, weights.round(2).tolist(), strict=True))
+
+
+def quotes_of(case: Case, ranking: Numbers, choice: Signals) -> list[str]:
+    """The quotes of a whole answer by fitted weights."""
+    numbers = replace(fitted(), choice=choice)
+    runs = choose(case.question, case.found, case.ranked(ranking), ROOM, 7, numbers)
+    return [joined(run) for run in runs]
 
 
 def values_of(case: Case, ranking: Numbers) -> Numbers:
@@ -248,6 +307,7 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
         )
         ranking = fit_ranking(kept)
         gates = fit_gates(kept, ranking)
+        choice = fit_choice(kept, ranking)
         for case in out:
             answers = gates[case.language == "en"].answers(case, ranking)
             figures = counted.setdefault(case.pages, Counter())
@@ -257,13 +317,20 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
                 figures["first"] += bool(len(case.right)) and bool(
                     case.right[(case.matrix @ ranking).argmax()]
                 )
+                quotes = quotes_of(case, ranking, choice)
+                figures["gold"] += any(map(case.holds, quotes))
+                figures["gold first"] += any(map(case.holds, quotes[:1]))
+                figures["quotes"] += len(quotes)
+                figures["characters"] += sum(map(len, quotes))
             figures["hedged"] += case.own and not answers
             figures["answered"] += answers and not case.own
     for pages, figures in counted.items():
-        own, strangers = figures["own"], figures["strangers"]
+        own, strangers, known = figures["own"], figures["strangers"], figures["known"] or 1
         yield (
-            f"{pages:<10}{own:>6}{figures['first'] / (figures['known'] or 1):>14.3f}{figures['hedged'] / own:>12.3f}"
-            f"{figures['answered'] / strangers:>20.3f}"
+            f"{pages:<10}{own:>6}{figures['first'] / known:>14.3f}{figures['hedged'] / own:>12.3f}"
+            f"{figures['answered'] / strangers:>20.3f}{figures['gold'] / known:>8.3f}"
+            f"{figures['gold first'] / known:>10.3f}{figures['quotes'] / known:>8.2f}"
+            f"{figures['characters'] / known:>12.0f}"
         )
 
 
@@ -275,6 +342,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--every", type=int, default=1, help="take only every Nth question")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="store the numbers fitted on all")
     arguments = parser.parse_args()
     read = [json.loads(gzip.decompress(path.read_bytes())) for path in arguments.files]
     sets = [
@@ -286,19 +354,39 @@ def main() -> None:
         for language, articles in sets
         for case in cases(articles, fold, arguments.every, language, arguments.seed)
     ]
-    print(f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}")
+    print(
+        f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}{'gold':>8}"
+        f"{'in first':>10}{'quotes':>8}{'characters':>12}"
+    )
     for line in validated(every):
-        print(line)
+        print(line, flush=True)
+    numbers = fitted_on(every)
+    print(json.dumps(numbers))
+    if arguments.write:
+        path = Path(shipped.__file__).with_name(shipped.NUMBERS)
+        data = json.loads(path.read_text("utf-8"))["data"]
+        path.write_text(json.dumps({"data": data, **numbers}, indent=2) + "\n", "utf-8")
+
+
+def fitted_on(every: Sequence[Case]) -> dict[str, Any]:
+    """The content of the file of numbers, without the names of the data."""
     ranking = fit_ranking(every)
-    print(dict(zip(WEIGHTS, ranking.round(1).tolist(), strict=True)))
-    for is_english, gate in fit_gates(every, ranking).items():
-        names = gate_of("en" if is_english else "")
-        biases = {one: round(bias, 1) for one, bias in gate.biases.items()}
-        print(
-            dict(zip(names, gate.weights.round(2).tolist(), strict=True)),
-            round(gate.bias, 1),
-            biases,
-        )
+    gates = fit_gates(every, ranking)
+    weights = dict(zip(fitted().ranking, ranking.round(1).tolist(), strict=True))
+    by_hand = {"scrap": fitted().ranking["scrap"]}
+    english, other = (
+        dict(zip(gate_of(language), gates[is_english].weights.round(2).tolist(), strict=True))
+        for language, is_english in (("en", True), ("", False))
+    )
+    biases = {"en": gates[True].bias, **gates[False].biases}
+    return {
+        "ranking": weights | by_hand,
+        "gate": other,
+        "english_gate": english,
+        "bias": round(gates[False].bias, 1),
+        "biases": {language: round(bias, 1) for language, bias in biases.items()},
+        "choice": fit_choice(every, ranking),
+    }
 
 
 if __name__ == "__main__":

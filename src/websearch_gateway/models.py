@@ -324,10 +324,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A claim, and the sentences of pages by which a reader judges it."""
+    """A claim, and the sentences of pages by which a reader judges it.
+
+    `contexts` has for each sentence those beside it on its page, itself included; empty if it stands alone.
+    """
 
     claim: str
     sentences: tuple[str, ...]
+    contexts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

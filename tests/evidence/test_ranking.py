@@ -36,7 +36,8 @@ def found(question: str, *pages: Document) -> Findings:
 
 def test_a_sentence_in_other_words_than_the_question_comes_first() -> None:
     page = Document(
-        "Hut", "The hut needs coal. The owner purchased an automobile. The owner painted a door."
+        "Hut",
+        "The hut needs coal.\n\nThe owner purchased an automobile.\n\nThe owner painted a door.",
     )
     question = "What car did the owner of the hut buy?"
     assert found(question, page).sentences[0].text == "The owner purchased an automobile."

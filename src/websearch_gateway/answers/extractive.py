@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.base import host, nearest, no_answer, page_key, query_terms, without_orders
 from websearch_gateway.evidence import (
-    DANGLING,
     PDF,
     PRONOUN,
     Candidate,
@@ -18,10 +17,10 @@ from websearch_gateway.evidence import (
     Ranked,
     at_page,
     candidates,
-    inverse_document_frequency,
+    choose,
+    joined,
     page_of,
     rank,
-    terms_in,
 )
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
 from websearch_gateway.ports import MOST_RERANKED
@@ -197,24 +196,6 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
     return tuple(f"{fault}: {', '.join(dict.fromkeys(names))}." for fault, names in hosts.items())
 
 
-RIVAL = 0.9
-"""The largest distance in score from the best sentence at which another one is a rival: either may be the answer."""
-
-SAME = 0.8
-"""The share of the words of the shorter of two sentences that the other one has if it says the same."""
-
-CLOSE = 1.2
-"""The same for one that adds a word of the question."""
-
-FAR, GAIN = 3.5, 0.25
-"""The same for one that adds at least this share of the question's words, in which rarer words weigh more."""
-
-_ANTECEDENT = (
-    3  # the largest distance, in sentences, at which to look for the noun that a pronoun refers to
-)
-NEAR_PASSAGE = 0.65  # a further sentence comes from a passage with at least this part of the score of the best one's
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A sentence without its Markdown marks; `document` is the index of its page."""
@@ -225,7 +206,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The sentences closest to a question, the best first and the others in the order of their pages.
+    """The quotes closest to a question, the one that decides first and the others in the order of their pages.
 
     `is_answer`: whether they probably answer it. `language` is that of the question, ISO 639-1.
     """
@@ -247,9 +228,8 @@ def find_evidence(
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
     They come from prose, lists and tables, never from headings, code or runs of links. A sentence that points at one
-    before it ("It is ...", "Under the deal ...") is quoted together with that one, or another is taken. A further one
-    is quoted only if it scores nearly as well, or adds words of the question or the kind of thing asked for; none only
-    repeats the question.
+    before it ("It is ...", "Under the deal ...") is quoted together with that one, or another is taken. None only
+    repeats the question. `selection.choose` says which are quoted.
 
     Args:
         max_characters: the most characters of all sentences together.
@@ -259,39 +239,34 @@ def find_evidence(
         preferred: the numbers of `shortlist` in a better order.
     """
     question, found, ranked = _ranked(query, documents, encode)
+    if not ranked.is_near:
+        return Findings((), False, question.language)
+    ordered = _without_echoes(question, found, _preferring(preferred, ranked))
+    room = max_characters - (0 if ranked.is_answer else hedge)
+    runs = choose(question, found, ordered, room, overhead)
+    quotes = tuple(Evidence(joined(run), run[0].document) for run in runs)
+    return Findings(quotes, ranked.is_answer, question.language)
+
+
+def _preferring(preferred: Sequence[int], ranked: Ranked) -> Ranked:
+    """The best sentences in the preferred order; the best place has the best score all the same."""
     first = ranked.order[: len(preferred)]
-    if set(first) == set(preferred):  # the best place has the best score all the same
-        scores = {
-            **ranked.scores,
-            **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)},
-        }
-        ranked = ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
+    if set(first) != set(preferred):
+        return ranked
+    moved = {at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}
+    order = [*preferred, *ranked.order[len(first) :]]
+    return ranked._replace(order=order, scores={**ranked.scores, **moved})
+
+
+def _without_echoes(question: Question, found: Sequence[Candidate], ranked: Ranked) -> Ranked:
+    """The order without the sentences that say nothing but the words of the question, unless all are such."""
     asked = frozenset(question.terms)
-    # A sentence that says nothing but the words of the question is no answer.
     order = [
         at
         for at in ranked.order
         if not asked.issuperset(query_terms(found[at].text, question.language))
     ]
-    order = order or list(ranked.order)
-    if not ranked.is_near:
-        return Findings((), False, question.language)
-    best = order[0]
-    about = [at for at in order if found[at].passage >= NEAR_PASSAGE * found[best].passage]
-    near = [at for at in about if ranked.scores[at] >= ranked.scores[best] - FAR]
-    if ranked.given.isdisjoint(near):
-        near += [at for at in about if at in ranked.given][:1]
-    quotes = _Quotes(question, found, max_characters - (0 if ranked.is_answer else hedge), overhead)
-    for at in near:
-        quotes.add(found[at], ranked.scores[best] - ranked.scores[at], has_kind=at in ranked.given)
-    if not quotes.runs:  # better a pronoun without its noun than no quote
-        quotes.take([found[best]], has_kind=False)
-    read = [
-        *quotes.runs[:1],
-        *sorted(quotes.runs[1:], key=lambda run: (run[0].document, run[0].order)),
-    ]
-    told = tuple(Evidence(_joined(run), run[0].document) for run in read)
-    return Findings(told, ranked.is_answer, question.language)
+    return ranked._replace(order=order or ranked.order)
 
 
 def _ranked(
@@ -300,78 +275,3 @@ def _ranked(
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     return question, found, rank(question, found, documents, encode)
-
-
-class _Quotes:
-    """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it."""
-
-    def __init__(
-        self, question: Question, found: Sequence[Candidate], room: int, overhead: int
-    ) -> None:
-        self.runs: list[list[Candidate]] = []
-        self._question = question
-        self._found = {(one.document, one.order): one for one in found}
-        self._rarity = inverse_document_frequency(
-            question.terms, [dict.fromkeys(one.words, 1) for one in found]
-        )
-        self._room, self._overhead = room, overhead
-        self._told: frozenset[str] = frozenset()
-        self._has_kind = False
-
-    def add(self, one: Candidate, distance: float, *, has_kind: bool) -> None:
-        """Quote a sentence if there is room, and it is a rival, or adds the kind asked for or words of the question.
-
-        `distance` in score is that from the best sentence. A word of the headings adds nothing.
-        """
-        quoted = self._from_its_noun(one)
-        if quoted is None:
-            return
-        adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
-        is_enough = adds > 0 and (distance <= CLOSE or adds >= GAIN * sum(self._rarity.values()))
-        own, told = frozenset(one.own), [frozenset(said.own) for run in self.runs for said in run]
-        is_rival = distance <= RIVAL and not any(
-            len(own & other) >= SAME * min(len(own), len(other)) for other in told
-        )
-        if is_rival or is_enough or (has_kind and not self._has_kind):
-            self.take(quoted, has_kind=has_kind)
-
-    def take(self, run: list[Candidate], *, has_kind: bool) -> None:
-        """Quote these neighbours, if there is room; a quoted one at their beginning goes on with the others."""
-        known = next((known for known in self.runs if known[-1] in run), [])
-        rest = run[run.index(known[-1]) + 1 :] if known else run
-        cost = len(_joined(rest)) + (1 if known else self._overhead)
-        if cost > self._room:
-            return
-        self._room -= cost
-        self._has_kind |= has_kind
-        self._told |= terms_in(
-            self._question, (token for one in rest for token in (*one.own, *one.above))
-        )
-        if known:
-            known += rest
-        else:
-            self.runs.append(rest)
-
-    def _from_its_noun(self, one: Candidate) -> list[Candidate] | None:
-        """The sentences from the one that `one` points at, to `one`; None if that is not near."""
-        run = [one]
-        while DANGLING.match(run[0].text):
-            place, number = run[0].order
-            before = self._found.get((one.document, (place, number - 1)))
-            if (
-                len(run) > _ANTECEDENT
-                or before is None
-                or before.paragraph is not one.paragraph
-                or not run[0].before
-            ):
-                return None
-            run.insert(0, before)
-        return run
-
-
-def _joined(run: Sequence[Candidate]) -> str:
-    """The text of neighbours. Scripts without spaces have none between sentences."""
-    text = ""
-    for one in run:
-        text += ("" if not text or text[-1] in "。！？｡" else " ") + one.text
-    return text

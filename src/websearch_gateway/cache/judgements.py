@@ -48,7 +48,7 @@ class CachedReader:
 
     def _key(self, exhibit: Exhibit, call: Call) -> str:
         user = call.caller.user if self.per_user else ""
-        made_of = json.dumps([self.name, user, exhibit.claim, exhibit.sentences])
+        made_of = json.dumps([self.name, user, exhibit.claim, exhibit.sentences, exhibit.contexts])
         return f"{JUDGED}{hashlib.sha256(made_of.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     async def _load(self, key: str) -> Judgement | None:

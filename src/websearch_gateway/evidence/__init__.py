@@ -54,7 +54,6 @@ if TYPE_CHECKING:
         bm25,
         cut_passages,
         fuse,
-        inverse_document_frequency,
         ranked,
         score_passages,
         shown,
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
         support,
     )
     from websearch_gateway.evidence.ranking import (
-        DANGLING,
         PRONOUN,
         Candidate,
         Document,
@@ -79,7 +77,7 @@ if TYPE_CHECKING:
         Ranked,
         candidates,
         rank,
-        terms_in,
     )
+    from websearch_gateway.evidence.selection import choose, joined
 else:
     __getattr__, __all__ = lazy(__spec__)

@@ -37,6 +37,7 @@ from websearch_gateway.evidence.facts import (
     says_no,
 )
 from websearch_gateway.evidence.passages import bm25
+from websearch_gateway.evidence.ranking import DANGLING
 
 MOST_QUOTES = 3
 """The most sentences that are shown for a claim."""
@@ -48,10 +49,14 @@ LONGEST_PASSAGE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence, or a table row with the header and text of each of its cells."""
+    """A sentence, or a table row with the header and text of each of its cells.
+
+    `context` is the sentence with the one before and the one behind it in its paragraph; empty if it stands alone.
+    """
 
     text: str
     cells: tuple[tuple[str, str], ...] = ()
+    context: str = field(default="", compare=False)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -62,7 +67,11 @@ class Quote:
     def shown(self) -> str:
         """Its words as the page shows them, cut to LONGEST_QUOTE characters."""
         text = " ".join(cell for _, cell in self.cells if cell) or self.text
-        return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rpartition(" ")[0]
+        return _cut(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rpartition(" ")[0]
 
 
 _UNIT_OF_COLUMN = re.compile(r"(.+?)\s*[(\[]([^()\[\]]{1,20})[)\]]")
@@ -165,9 +174,12 @@ def quotes_of(markdown: str) -> Iterator[Quote]:
                 [kept[start:end] for start, end in lines(kept, block.start, block.end)]
             )
         elif block.kind != "heading":
-            for start, end in sentences_of(kept, block):
-                if text := plain(kept[start:end]):
-                    yield Quote(text)
+            sentences = [plain(kept[start:end]) for start, end in sentences_of(kept, block)]
+            texts = [text for text in sentences if text]
+            for place, text in enumerate(texts):
+                around = texts[max(0, place - 1) : place + 2]
+                context = " ".join(_cut(one) for one in around) if len(around) > 1 else ""
+                yield Quote(text, context=context)
 
 
 def _rows(rows: Sequence[str]) -> Iterator[Quote]:
@@ -268,6 +280,7 @@ def differences(claim: str, near: Sequence[Quote], passage: Quotable) -> list[Di
     found = [
         *comparison.numbers(),
         *comparison.swapped_numbers(),
+        *comparison.counted_nouns(),
         *comparison.names(),
         *comparison.denials(),
     ]
@@ -374,12 +387,28 @@ class _Comparison:
             same = [at for at, other in enumerate(sentence) if same_number(number, other)]
             if is_same:
                 yield from (self.place_of(place, sentence, at) for at in same)
-            elif self.coverage(sentence) >= COVERED and not any(
-                sentence[at].unit == number.unit for at in same
-            ):
-                for at in range(len(sentence)):
-                    if self.is_rival(place, sentence, at):
-                        yield self.place_of(place, sentence, at)
+                continue
+            has_same = any(sentence[at].unit == number.unit for at in same)
+            if has_same or self.coverage(sentence) < COVERED or not self.is_of_subject(quote):
+                continue
+            for at in range(len(sentence)):
+                if self.is_rival(place, sentence, at):
+                    yield self.place_of(place, sentence, at)
+
+    def is_of_subject(self, quote: Quote) -> bool:
+        """Whether a sentence may be about the subject of the claim, its first word that is no number.
+
+        It is about another thing if it lacks this word, another near sentence has it, and nothing in it points back.
+        "A car costs 39" says nothing of what bikes cost where the page speaks of bikes elsewhere.
+        """
+        subject = next((word.text for word in self.said if word.kind != "number"), "")
+        has_subject = [
+            any(word.text == subject for word in one.words) for one in (quote, *self.near)
+        ]
+        is_elsewhere = any(has_subject) and not has_subject[0]
+        return (
+            not is_elsewhere or subject in self.passage.context or bool(DANGLING.match(quote.text))
+        )
 
     def place_of(self, place: int, sentence: Sequence[Word], at: int) -> _Place:
         return _Place(self.fit(place, sentence, at), sentence[at], _shown(sentence, at))
@@ -435,6 +464,24 @@ class _Comparison:
                     " ... ".join(shown[::-1]),
                 )
                 return
+
+    def counted_nouns(self) -> Iterator[Difference]:
+        """The numbers that count another noun on the page, which uses the claim's noun for something else.
+
+        "42,000 tonnes of copper", where the page says: the copper mine produced 42,000 tonnes of ore.
+        """
+        claimed = {word.text for word in self.said}
+        for number, noun in _counted(self.said):
+            for sentence in self.sentences:
+                texts = [word.text for word in sentence]
+                for other, other_noun in _counted(sentence):
+                    is_other = other_noun.text not in claimed and texts.count(noun.text) > 0
+                    if same_number(number, other) and number.unit == other.unit and is_other:
+                        yield Difference(
+                            "unit",
+                            f"{number.raw} of {noun.raw}",
+                            f"{other.raw} of {other_noun.raw}",
+                        )
 
     def names(self) -> Iterator[Difference]:
         """The names in whose place the sentence about the same has another one, and two that are exchanged."""
@@ -629,6 +676,13 @@ def _distances(sentence: Sequence[Word], at: int) -> dict[str, int]:
     return found
 
 
+def _counted(sentence: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
+    """Each number with the noun behind its "of"."""
+    for word, after in pairwise(sentence):
+        if word.kind == "number" and after.kind != "number" and "of" in after.before:
+            yield word, after
+
+
 def _beside(sentence: Sequence[Word], at: int) -> set[str]:
     """The words around a number that say what it counts."""
     around = [*sentence[max(0, at - 1) : at], *sentence[at + 1 : at + 3]]
@@ -726,13 +780,15 @@ Verdict = Literal["verbatim", "differs", "found", "not_found"]
 class Finding:
     """What a page shows of a claim: the sentences, the nearest first, and the hard facts that differ.
 
-    `share` is the share of the claim's words, by weight, that the first sentence has.
+    `share` is the share of the claim's words, by weight, that the first sentence has. `contexts` are the sentences
+    around each quote, itself included, for a reader who must know who "she" is; empty for one that stands alone.
     """
 
     verdict: Verdict
     quotes: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
     share: float = 0.0
+    contexts: tuple[str, ...] = ()
 
 
 def findings(claims: Sequence[str], markdown: str, title: str) -> list[Finding]:
@@ -765,7 +821,11 @@ def finding(claim: str, passage: Quotable) -> Finding:
         return Finding("not_found")
     differing = tuple(differences(claim, near, passage))
     return Finding(
-        "differs" if differing else "found", tuple(quote.shown for quote in near), differing, shared
+        "differs" if differing else "found",
+        tuple(quote.shown for quote in near),
+        differing,
+        shared,
+        tuple(quote.context for quote in near),
     )
 
 

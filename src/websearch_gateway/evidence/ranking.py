@@ -7,11 +7,14 @@ letters find it; in English the vectors of words find synonyms as well. `python 
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -393,86 +396,66 @@ alike_before: further ones that the sentence before it has.
 cosine, paragraph_cosine: the similarity of the whole question to the sentence, and to its paragraph.
 """
 
-# Fitted by a softmax over the sentences of some pages; no fitted page has rows or captions, so `scrap` is set by hand.
-WEIGHTS: Signals = {
-    "own": 5.4,
-    "above": 6.0,
-    "phrases": 1.1,
-    "passage": 6.3,
-    "scrap": -2.0,
-    "length": 1.0,
-    "shared": 3.5,
-    "around": 7.8,
-    "paragraph": 7.5,
-    "number": 1.0,
-    "no_number": -1.7,
-    "date": 1.1,
-    "no_date": -1.1,
-    "alike": 3.5,
-    "alike_before": 3.8,
-    "cosine": 1.1,
-    "paragraph_cosine": 5.7,
-}
 
-GATE: Signals = {
-    "passage": 17.9,
-    "reached": 9.2,
-    "phrases": 4.3,
-    "named": 1.9,
-    "length": -0.6,
-    "terms": 1.1,
-}
-ENGLISH_GATE: Signals = {
-    "passage": 17.6,
-    "phrases": 5.4,
-    "named": 1.5,
-    "cosine": 8.6,
-    "rare": 3.8,
-    "rarest": 0.19,
-    "amount": -0.54,
-}
-"""What decides whether the best sentence probably answers: some of its signals, and further values.
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The numbers that `bench.fit_quotes` wrote to `ranking.json`, which also names the data they were fitted on.
 
-`reached` are the runs of letters of the question that it, its neighbours or the headings have, `named` the same of each
-name and number of the question, in one word. `terms` grows with the number of words of the question. A long sentence
-has words of the question by chance, so `length` counts against it. `rare` are the words of the question that its
-paragraph, its neighbours or the headings have, also by similar words, where a word weighs by its rarity in English and
-not on these pages, whose common words are those of their subject; `rarest` is the rarity of the rarest. `amount` grows
-with the length of all pages: long ones have more words by chance. Fitted by logistic regressions over pages that answer
-and others.
-"""
-BIAS = -10.0
-BIASES: Mapping[str, float] = {
-    "en": -5.0,
-    "de": -9.2,
-    "ar": -10.5,
-    "hi": -10.7,
-    "th": -12.4,
-    "vi": -12.8,
-}
-"""The bias where it is another one: German has compounds; short tokens occur by chance."""
+    `ranking` weighs the signals of a sentence. No fitted page has rows or captions, so its `scrap` is set by hand.
+
+    `gate` and `english_gate` decide whether the best sentence probably answers, by some of its signals and further
+    values. `reached` are the runs of letters of the question that it, its neighbours or the headings have, `named` the
+    same of each name and number of the question, in one word. `terms` grows with the number of words of the question. A
+    long sentence has words of the question by chance, so `length` counts against it. `rare` are the words of the
+    question that its paragraph, its neighbours or the headings have, also by similar words, where a word weighs by its
+    rarity in English and not on these pages, whose common words are those of their subject; `rarest` is the rarity of
+    the rarest. `amount` grows with the length of all pages: long ones have more words by chance.
+
+    `biases` are the biases of languages with another one than `bias`: German has compounds; short tokens occur by
+    chance.
+
+    `choice` gives the chance that a further sentence answers, see `selection.Selection.values`.
+    """
+
+    ranking: Signals
+    gate: Signals
+    english_gate: Signals
+    bias: float
+    biases: Mapping[str, float]
+    choice: Signals
+
+
+NUMBERS = "ranking.json"
+
+
+@functools.cache
+def fitted() -> Fitted:
+    """The numbers that ship beside this module."""
+    read = json.loads(resources.files(__package__).joinpath(NUMBERS).read_text("utf-8"))
+    return Fitted(**{field.name: read[field.name] for field in fields(Fitted)})
 
 
 def gate_of(language: str) -> Signals:
     """The weights of the values that decide in a language."""
-    return ENGLISH_GATE if language in WITH_VECTORS else GATE
+    numbers = fitted()
+    return numbers.english_gate if language in WITH_VECTORS else numbers.gate
 
 
 def rank(
     question: Question, found: Sequence[Candidate], documents: Sequence[Document], encode: Encode
 ) -> Ranked:
     """The sentences that could answer a question, best first."""
+    numbers = fitted()
     every = signals(question, found, encode)
-    scores = {at: weighted(one, WEIGHTS) for at, one in every.items()}
+    scores = {at: weighted(one, numbers.ranking) for at, one in every.items()}
     order = sorted(scores, key=lambda at: -scores[at])
     given = frozenset(at for at, one in every.items() if has_kind(one))
     if not order:
         return Ranked(order, scores, False, False, given)
     values = gate_values(question, found[order[0]], every[order[0]], documents, encode)
-    is_answer = (
-        weighted(values, gate_of(question.language)) + BIASES.get(question.language, BIAS) >= 0
-    )
-    is_answer = is_answer and (question.kind is None or bool(given))
+    bias = numbers.biases.get(question.language, numbers.bias)
+    is_likely = weighted(values, gate_of(question.language)) + bias >= 0
+    is_answer = is_likely and (question.kind is None or bool(given))
     is_near = is_answer or values["reached"] >= ENOUGH
     return Ranked(order, scores, is_near, is_answer, given)
 
@@ -522,7 +505,7 @@ def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> d
                 kind.name if kind.found_in(one.text) else f"no_{kind.name}": 1.0,
             }
     could = [at for at, one in every.items() if one["shared"] or has_kind(one)]
-    order = sorted(could, key=lambda at: -weighted(every[at], WEIGHTS))
+    order = sorted(could, key=lambda at: -weighted(every[at], fitted().ranking))
     if question.language not in WITH_VECTORS:
         return {at: every[at] for at in order}
     best = order[:COMPARED]

@@ -104,7 +104,7 @@ class ClaimChecking:
                         f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim)
                     )
                 if self.reader is not None:
-                    checked = await self._judged(checked, self.reader, call)
+                    checked = await self._judged(checked, found, self.reader, call)
             event.served("page", sum(map(len, found)))
         return CheckedClaims(
             claims=tuple(checked),
@@ -249,7 +249,11 @@ class ClaimChecking:
         ]
 
     async def _judged(
-        self, checked: Sequence[CheckedClaim], reader: ClaimReader, call: _Call
+        self,
+        checked: Sequence[CheckedClaim],
+        found: Sequence[Mapping[str, Finding]],
+        reader: ClaimReader,
+        call: _Call,
     ) -> list[CheckedClaim]:
         """The claims, those with sentences to judge them by with the verdict of the reader.
 
@@ -262,8 +266,13 @@ class ClaimChecking:
         ]
         if not open_claims:
             return judged
+        contexts = _contexts(found)
         exhibits = [
-            Exhibit(checked[place].claim, tuple(quote.text for quote in checked[place].quotes))
+            Exhibit(
+                checked[place].claim,
+                tuple(quote.text for quote in checked[place].quotes),
+                tuple(contexts.get((quote.url, quote.text), "") for quote in checked[place].quotes),
+            )
             for place in open_claims
         ]
         await call.progress(f"Judging {len(exhibits)} claims with {reader.name}")
@@ -284,6 +293,16 @@ class ClaimChecking:
         if left:
             call.warnings.append(f"{reader.name} did not judge: claim {', '.join(left)}.")
         return judged
+
+
+def _contexts(found: Sequence[Mapping[str, Finding]]) -> dict[tuple[str, str], str]:
+    """The sentences around each quote, by the address of its page and its text."""
+    return {
+        (url, text): context
+        for of_claim in found
+        for url, finding in of_claim.items()
+        for text, context in zip(finding.quotes, finding.contexts, strict=False)
+    }
 
 
 def _by_model(checked: CheckedClaim, exhibit: Exhibit, judgement: Judgement) -> CheckedClaim:

@@ -1,0 +1,224 @@
+"""Chooses the sentences that together answer a question: at most four, the deciding one first.
+
+The order of the sentences says how likely each one answers. A further sentence is quoted while the chance that it
+answers, and none before it does, is worth its place. So a clear best sentence stands alone, and long pages, on which
+the order is less sure, get more. One logistic model gives this chance in every language; `bench.fit_quotes` fits it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from websearch_gateway.evidence.passages import inverse_document_frequency
+from websearch_gateway.evidence.ranking import (
+    DANGLING,
+    Candidate,
+    Fitted,
+    Question,
+    Ranked,
+    Signals,
+    fitted,
+    terms_in,
+    weighted,
+)
+
+MOST_SENTENCES = 4
+WORTH = 0.04
+"""The least chance that a further sentence answers and none before it does. With .08 the known answer is missing from
+.02 more of the answers, with .03 more quotes come from elsewhere: `bench/experiments.md`."""
+CONSIDERED = 6
+"""How many of the best sentences that are left compete for the next place."""
+SAME = 0.8
+"""The share of the words of the shorter of two sentences that the other one has if it says the same."""
+FARTHEST_NOUN = 3
+"""The largest distance, in sentences, at which to look for the noun that a pronoun refers to."""
+
+Run = list[Candidate]
+"""Neighbouring sentences of a paragraph, in order."""
+
+
+def choose(
+    question: Question,
+    found: Sequence[Candidate],
+    ranked: Ranked,
+    room: int,
+    overhead: int,
+    numbers: Fitted | None = None,
+) -> list[Run]:
+    """The quotes that answer, the one with the deciding sentence first and the others in the order of their pages.
+
+    Neighbours form one quote. A sentence that points at one before it comes with that one, or is left out.
+
+    Args:
+        room: the most characters of all quotes together.
+        overhead: the characters that each quote costs in addition to its own.
+        numbers: other fitted numbers than those that ship.
+    """
+    weights = (numbers or fitted()).choice
+    selection = Selection(question, found, ranked, room, overhead)
+    missed = 1.0
+    while len(selection.chosen) < MOST_SENTENCES:
+        open_places = selection.open_places()
+        if not selection.chosen:
+            open_places = open_places[:1]
+        if not open_places:
+            break
+        chances = {at: _chance(selection.values(at), weights) for at in open_places}
+        best = max(open_places, key=lambda at: chances[at])
+        if selection.chosen and missed * chances[best] < WORTH:
+            break
+        selection.take(best)
+        missed *= 1 - chances[best]
+    if (
+        not selection.chosen
+        and ranked.order
+        and len(found[ranked.order[0]].text) + overhead <= room
+    ):
+        selection.take(ranked.order[0])  # better a pronoun without its noun than no quote
+    return selection.runs()
+
+
+@dataclass(slots=True)
+class Selection:
+    """The sentences chosen so far."""
+
+    question: Question
+    found: Sequence[Candidate]
+    ranked: Ranked
+    room: int
+    overhead: int
+    chosen: list[Candidate] = field(default_factory=list)
+    _shares: dict[int, float] = field(init=False)
+    _rarity: dict[str, float] = field(init=False)
+    _at: dict[tuple[int, tuple[int, int]], Candidate] = field(init=False)
+    _told: frozenset[str] = frozenset()
+    _tried: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        scores = self.ranked.scores
+        best = max(scores.values(), default=0.0)
+        odds = {at: math.exp(score - best) for at, score in scores.items()}
+        whole = sum(odds.values())
+        self._shares = {at: one / whole for at, one in odds.items()}
+        words = [dict.fromkeys(candidate.words, 1) for candidate in self.found]
+        self._rarity = inverse_document_frequency(self.question.terms, words)
+        self._at = {(candidate.document, candidate.order): candidate for candidate in self.found}
+
+    def open_places(self) -> list[int]:
+        """The best sentences that may come next, by their index: with room, and not said already."""
+        open_places: list[int] = []
+        for at in self.ranked.order:
+            if at not in self._tried and self._may_follow(self.found[at]):
+                open_places.append(at)
+            if len(open_places) == CONSIDERED:
+                break
+        return open_places
+
+    def _may_follow(self, candidate: Candidate) -> bool:
+        run = self._from_its_noun(candidate)
+        if run is None or self._is_said(candidate):
+            return False
+        added = [sentence for sentence in run if sentence not in self.chosen]
+        is_short = not self.chosen or len(self.chosen) + len(added) <= MOST_SENTENCES
+        return is_short and self._cost([*self.chosen, *added]) <= self.room
+
+    def _is_said(self, candidate: Candidate) -> bool:
+        own = frozenset(candidate.own)
+        for sentence in self.chosen:
+            other = frozenset(sentence.own)
+            if len(own & other) >= SAME * min(len(own), len(other)):
+                return True
+        return False
+
+    def values(self, at: int) -> Signals:
+        """What tells whether a sentence answers if none of those chosen does.
+
+        share: the log odds of its part of what the scores leave to the sentences that are not chosen.
+        adds: the words of the question that it has, and neither those chosen nor their headings; rarer ones weigh more.
+        passage: the score of its passage, as a share of that of the best sentence.
+        beside: 1 if it stands beside one that is chosen.
+        lacks: 1 if the question asks for a number or a date, and it has none.
+        further: 1 if one is chosen.
+        """
+        candidate = self.found[at]
+        left = 1 - sum(self._shares[tried] for tried in self._tried)
+        share = min(max(self._shares[at] / max(left, 1e-9), 1e-4), 1 - 1e-4)
+        adds = sum(
+            self._rarity[term] for term in terms_in(self.question, candidate.own) - self._told
+        )
+        best = self.found[self.ranked.order[0]]
+        return {
+            "bias": 1.0,
+            "share": math.log(share / (1 - share)),
+            "adds": adds / (sum(self._rarity.values()) or 1.0),
+            "passage": candidate.passage / best.passage,
+            "beside": float(any(_are_neighbours(candidate, sentence) for sentence in self.chosen)),
+            "lacks": float(self.question.kind is not None and at not in self.ranked.given),
+            "further": float(bool(self.chosen)),
+        }
+
+    def take(self, at: int) -> None:
+        """Choose a sentence, and those that explain its beginning."""
+        self._tried.add(at)
+        candidate = self.found[at]
+        added = [
+            sentence
+            for sentence in self._from_its_noun(candidate) or [candidate]
+            if sentence not in self.chosen
+        ]
+        said = (token for sentence in added for token in (*sentence.own, *sentence.above))
+        self._told |= terms_in(self.question, said)
+        self.chosen += [candidate, *(sentence for sentence in added if sentence is not candidate)]
+
+    def runs(self) -> list[Run]:
+        """The quotes, the one with the first chosen sentence before the others."""
+        runs = _runs(self.chosen)
+        return sorted(runs, key=lambda run: self.chosen[0] not in run)
+
+    def _cost(self, sentences: Sequence[Candidate]) -> int:
+        return sum(len(joined(run)) + self.overhead for run in _runs(sentences))
+
+    def _from_its_noun(self, candidate: Candidate) -> Run | None:
+        """The sentences from the one that `candidate` points at, to `candidate`; None if that is not near."""
+        run = [candidate]
+        while DANGLING.match(run[0].text):
+            place, number = run[0].order
+            before = self._at.get((candidate.document, (place, number - 1)))
+            is_near = len(run) <= FARTHEST_NOUN and run[0].before
+            if before is None or not is_near or not _are_neighbours(before, run[0]):
+                return None
+            run.insert(0, before)
+        return run
+
+
+def _chance(values: Signals, weights: Signals) -> float:
+    return 1 / (1 + math.exp(-weighted(values, weights)))
+
+
+def _runs(sentences: Sequence[Candidate]) -> list[Run]:
+    """The sentences in the order of their pages, neighbours together."""
+    ordered = sorted(sentences, key=lambda sentence: (sentence.document, sentence.order))
+    runs = [ordered[:1]] if ordered else []
+    for last, sentence in pairwise(ordered):
+        if _are_neighbours(last, sentence):
+            runs[-1].append(sentence)
+        else:
+            runs.append([sentence])
+    return runs
+
+
+def _are_neighbours(one: Candidate, other: Candidate) -> bool:
+    """Whether two sentences stand side by side in a paragraph; each table row is a quote of its own."""
+    are_of_one = one.paragraph is other.paragraph and not (one.scrap or other.scrap)
+    return are_of_one and abs(one.order[1] - other.order[1]) == 1
+
+
+def joined(run: Run) -> str:
+    """The text of neighbours. Scripts without spaces have none between sentences."""
+    text = ""
+    for sentence in run:
+        text += ("" if not text or text[-1] in "。！？｡" else " ") + sentence.text
+    return text
