@@ -369,22 +369,26 @@ def main() -> None:
 
 
 def fitted_on(every: Sequence[Case]) -> dict[str, Any]:
-    """The content of the file of numbers, without the names of the data."""
+    """The content of the file of numbers, without the names of the data; as it ships where no file has the language."""
     ranking = fit_ranking(every)
     gates = fit_gates(every, ranking)
     weights = dict(zip(fitted().ranking, ranking.round(1).tolist(), strict=True))
     by_hand = {"scrap": fitted().ranking["scrap"]}
-    english, other = (
-        dict(zip(gate_of(language), gates[is_english].weights.round(2).tolist(), strict=True))
-        for language, is_english in (("en", True), ("", False))
-    )
-    biases = {"en": gates[True].bias, **gates[False].biases}
+    gates_of = {"gate": fitted().gate, "english_gate": fitted().english_gate}
+    bias, biases = fitted().bias, dict(fitted().biases)
+    for is_english, gate in gates.items():
+        names = gate_of("en" if is_english else "")
+        weights_of_gate = dict(zip(names, gate.weights.round(2).tolist(), strict=True))
+        gates_of["english_gate" if is_english else "gate"] = weights_of_gate
+        own = {"en": gate.bias} if is_english else gate.biases
+        biases |= {language: round(value, 1) for language, value in own.items()}
+        if not is_english:
+            bias = round(gate.bias, 1)
     return {
         "ranking": weights | by_hand,
-        "gate": other,
-        "english_gate": english,
-        "bias": round(gates[False].bias, 1),
-        "biases": {language: round(bias, 1) for language, bias in biases.items()},
+        **gates_of,
+        "bias": bias,
+        "biases": biases,
         "choice": fit_choice(every, ranking),
     }
 
