@@ -18,6 +18,7 @@ from websearch_gateway.pages.formats.sheets import MOST_COLUMNS, workbook
 
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TEXT, _TABLE = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table"))
+_VALUE_TYPE, _LINE, _LINK = f"{_OFFICE}value-type", f"{_TEXT}p", f"{_TEXT}a"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _WEB = ("http://", "https://", "mailto:")
@@ -42,15 +43,19 @@ def ods(package: Package, body: bytes) -> Extracted:
     if once is not None:
         body = package.copy({"content.xml": once})
         package = Package(body)
+        content = once
     root = package.xml("content.xml")
+    # Most documents have neither, and each search costs a third of the time of reading a cell.
+    has_spans, has_links = b"-spanned=" in content, b"<text:a" in content
     looks: dict[str, Looks] = {}
     for sheet in root.iter(f"{_TABLE}table") if root is not None else ():
-        looks.setdefault(sheet.get(f"{_TABLE}name", ""), _looks_of(sheet))
+        name = sheet.get(f"{_TABLE}name", "")
+        looks.setdefault(name, _looks_of(sheet, has_spans=has_spans, has_links=has_links))
     page = workbook(body, looks=looks)
     return page if once is None else replace(page, warnings=(ONCE, *page.warnings))
 
 
-def _looks_of(sheet: Any) -> Looks:
+def _looks_of(sheet: Any, *, has_spans: bool, has_links: bool) -> Looks:
     looks = Looks()
     _note_hidden_columns(looks, sheet)
     row_number = looked_at = 0
@@ -59,7 +64,7 @@ def _looks_of(sheet: Any) -> Looks:
         cells = list(row.iterchildren(*_CELLS))
         if row.get(f"{_TABLE}visibility") not in _UNSEEN:
             if looked_at < MOST_LOOKS:
-                _note_cells(looks, cells, row_number)
+                _note_cells(looks, cells, row_number, has_spans=has_spans, has_links=has_links)
             looked_at += len(cells)
         elif any(map(len, cells)):  # an empty row is not written in any case
             if len(looks.hidden_rows) + times > MOST_HIDDEN_ROWS:
@@ -79,31 +84,37 @@ def _note_hidden_columns(looks: Looks, sheet: Any) -> None:
         at = end
 
 
-def _note_cells(looks: Looks, cells: list[Any], row_number: int) -> None:
+def _note_cells(
+    looks: Looks, cells: list[Any], row_number: int, *, has_spans: bool, has_links: bool
+) -> None:
     column = 0
     for cell in cells:
         place = row_number, column
-        across = _count(cell, "columns-spanned", _MOST_SPANNED)
-        down = _count(cell, "rows-spanned", _MOST_SPANNED)
-        if across * down > 1:
-            looks.merged.append((place, (row_number + down - 1, column + across - 1)))
-        if cell.get(f"{_OFFICE}value-type") in _AS_SHOWN and (text := _shown(cell)):
+        if has_spans:
+            across = _count(cell, "columns-spanned", _MOST_SPANNED)
+            down = _count(cell, "rows-spanned", _MOST_SPANNED)
+            if across * down > 1:
+                looks.merged.append((place, (row_number + down - 1, column + across - 1)))
+        if cell.get(_VALUE_TYPE) in _AS_SHOWN and (text := _shown(cell)):
             looks.shown[place] = text
-        if address := _address(cell):
+        if has_links and (address := _address(cell)):
             looks.links[place] = address
         column += _count(cell, "columns-repeated", _MOST_ROWS)
 
 
 def _shown(cell: Any) -> str:
     """The text of a cell on one line."""
-    lines = ("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
-    return " ".join(" ".join(lines).split()).replace("|", "\\|")
+    if len(cell) == 1 and cell[0].tag == _LINE and not len(cell[0]):  # most cells
+        text = cell[0].text or ""
+    else:
+        text = " ".join("".join(line.itertext()) for line in cell.iterchildren(_LINE))
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _address(cell: Any) -> str:
     """Where the link leads that a cell consists of; "" if it has none."""
-    for line in cell.iterchildren(f"{_TEXT}p"):
-        link = line.find(f"{_TEXT}a")
+    for line in cell.iterchildren(_LINE):
+        link = line.find(_LINK)
         if link is not None and not line.text and not link.tail:
             address = link.get(_XLINK, "")
             return quote(address, safe=SAFE) if address.startswith(_WEB) else ""
