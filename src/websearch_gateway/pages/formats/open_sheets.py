@@ -15,6 +15,7 @@ from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.package import Package, too_large
 from websearch_gateway.pages.formats.sheet_looks import MOST_LOOKS, SAFE, Looks
 from websearch_gateway.pages.formats.sheets import MOST_COLUMNS, workbook
+from websearch_gateway.pages.rendering import as_cell
 
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TEXT, _TABLE = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table"))
@@ -108,7 +109,7 @@ def _shown(cell: Any) -> str:
         text = cell[0].text or ""
     else:
         text = " ".join("".join(line.itertext()) for line in cell.iterchildren(_LINE))
-    return " ".join(text.split()).replace("|", "\\|")
+    return as_cell(text)
 
 
 def _address(cell: Any) -> str:

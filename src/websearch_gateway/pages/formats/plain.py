@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from io import StringIO
 from pathlib import PurePosixPath
@@ -25,6 +26,7 @@ from websearch_gateway.foreign_json import parse_strict_json
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats import kinds as formats
 from websearch_gateway.pages.formats.rendering import until_too_long
+from websearch_gateway.pages.rendering import as_cell, row_line, rule_line
 
 
 def text(body: bytes, url: str, charset: str) -> Extracted:
@@ -165,23 +167,18 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
     first = _QUOTED.sub("", words.partition("\n")[0])
     delimiter = max(_DELIMITERS, key=first.count)
     try:
-        rows = [
-            row for row in csv.reader(StringIO(words, newline=""), delimiter=delimiter) if any(row)
-        ]
+        rows = list(filter(any, csv.reader(StringIO(words, newline=""), delimiter=delimiter)))
     except csv.Error:
         rows = []
     width = max(map(len, rows), default=0)
     if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
         return Extracted("", words, None)
-    lines = [
-        *until_too_long(
-            f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |\n" for row in rows
-        )
-    ]
-    return Extracted(
-        "", "".join([lines[0], "|" + " --- |" * width + "\n", *lines[1:]]).strip(), None
-    )
+    lines = list(until_too_long(_table_lines(rows, width)))
+    lines.insert(1, f"{rule_line(width)}\n")
+    return Extracted("", "".join(lines).strip(), None)
 
 
-def _cell(value: str) -> str:
-    return " ".join(value.split()).replace("|", "\\|")
+def _table_lines(rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
+    for row in rows:
+        missing = width - len(row)
+        yield row_line([*map(as_cell, row), *[""] * missing]) + "\n"

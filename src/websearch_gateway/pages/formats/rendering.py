@@ -43,8 +43,10 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
     from websearch_gateway.pages import rendering  # large, and the server itself reads no page
 
     rendering.declare_formulas(tree)
-    leave_out_unseen(tree)
-    return rendering.to_markdown(rendering.prepared(tree), base_url, bullet)
+    _leave_out_hidden(tree)
+    rendering.prepared(tree)  # its style sheets are no text, but tell which elements are tables
+    _leave_out_no_text(tree)
+    return rendering.to_markdown(tree, base_url, bullet)
 
 
 _NOTES: ContextVar[dict[str, None] | None] = ContextVar("notes_about_pieces", default=None)
@@ -56,12 +58,20 @@ def leave_out_unseen(tree: Any) -> None:
 
     `cleaned` says so in its warnings.
     """
+    _leave_out_hidden(tree)
+    _leave_out_no_text(tree)
+
+
+def _leave_out_hidden(tree: Any) -> None:
     from websearch_gateway.pages.visibility.strip import strip_invisible
 
     notes = _NOTES.get()
     for note in strip_invisible(tree, scripts_run=False):
         if notes is not None and len(notes) < _MOST_NOTES:
             notes[note] = None
+
+
+def _leave_out_no_text(tree: Any) -> None:
     for element in list(tree.iter(*HIDDEN_ELEMENTS)):
         element.clear(keep_tail=True)
 

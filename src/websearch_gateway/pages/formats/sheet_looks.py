@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from websearch_gateway.pages.formats.number_formats import BUILT_IN, NumberFormat, number_format
 from websearch_gateway.pages.formats.package import Package
+from websearch_gateway.pages.rendering import as_cell
 
 MOST_LOOKED_AT = 30_000_000
 """The bytes of the sheets that are looked at."""
@@ -175,7 +176,7 @@ def _note_cells(
 def _words(escaped: bytes) -> str:
     """A text of the XML as it may stand in a cell."""
     text = html.unescape(escaped[:LONGEST_TEXT].decode("utf-8", "replace"))
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+    return as_cell(text).replace("`", "'")
 
 
 def column_of(letters: bytes) -> int:

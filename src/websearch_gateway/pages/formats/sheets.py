@@ -18,6 +18,7 @@ from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.package import Package, encrypted
 from websearch_gateway.pages.formats.rendering import until_too_long
 from websearch_gateway.pages.formats.sheet_looks import Looks, column_of, looks_of
+from websearch_gateway.pages.rendering import as_cell, row_line, rule_line
 
 EXTRA = "Spreadsheets need the extra `documents`: pip install '.[documents]' in the folder of this project."
 MOST_SHEETS = 500
@@ -163,9 +164,9 @@ def _written(name: str, sheet: Any, merged: Sequence[Any], looks: Looks) -> Iter
             continue
         cells = [cells[column] for column in shown]
         if any(cells) or is_first:
-            yield f"| {' | '.join(cells)} |\n"
+            yield f"{row_line(cells)}\n"
         if is_first:
-            yield "|" + " --- |" * len(cells) + "\n"
+            yield f"{rule_line(len(cells))}\n"
             is_first = False
 
 
@@ -204,7 +205,7 @@ def _repeated(
 def _text(value: Any) -> str:
     """A value as a spreadsheet shows it, without its format."""
     if isinstance(value, str):
-        return " ".join(value.split()).replace("|", "\\|")
+        return as_cell(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):

@@ -9,7 +9,7 @@ writes it. Each element and property is known in one place:
     formulas    MathML, KaTeX, MathJax, LaTeXML and pictures of formulas -> `<tex>`
     writer      blocks, lists, inline elements
     scripts     raised and lowered text
-    tables      a table's grid
+    tables      a table's grid; rows of values for formats that are tables alone and too large for a tree
     code        `<pre>` -> a fence
     escapes     what would be markup, and addresses
     anchors     ids -> offsets
@@ -21,7 +21,7 @@ from websearch_gateway.pages.rendering.anchors import Anchors
 from websearch_gateway.pages.rendering.escapes import absolute, as_paragraph, escaped
 from websearch_gateway.pages.rendering.formulas import declare_formulas
 from websearch_gateway.pages.rendering.prepare import prepared
-from websearch_gateway.pages.rendering.tables import is_data
+from websearch_gateway.pages.rendering.tables import as_cell, is_data, row_line, rule_line
 from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK, with_class
 from websearch_gateway.pages.rendering.writer import to_markdown, with_anchors
 
@@ -33,11 +33,14 @@ __all__ = [
     "TICK",
     "Anchors",
     "absolute",
+    "as_cell",
     "as_paragraph",
     "declare_formulas",
     "escaped",
     "is_data",
     "prepared",
+    "row_line",
+    "rule_line",
     "to_markdown",
     "with_anchors",
     "with_class",

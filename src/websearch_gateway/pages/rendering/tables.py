@@ -7,7 +7,7 @@ each of them, so that each row can be read by itself; a title between the rows s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -84,10 +84,25 @@ def table(element: Any, write: Callable[[Any], str], room: Room) -> str:
         return ""
     width = max(map(len, rows))
     padded = width if width * len(rows) <= _MOST_CELLS else 0
-    lines = [f"| {' | '.join(row + [''] * (padded - len(row)))} |" for row in rows]
-    lines.insert(1, "|" + " --- |" * width)
+    lines = [row_line(row + [""] * (padded - len(row))) for row in rows]
+    lines.insert(1, rule_line(width))
     captions = (write(caption) for caption in islice(element.iterchildren("caption"), 1))
     return "\n\n".join((*filter(None, captions), "\n".join(lines)))
+
+
+def row_line(cells: Iterable[str]) -> str:
+    """A row of a pipe table, from the texts of its cells in which bars are escaped (`as_cell`)."""
+    return f"| {' | '.join(cells)} |"
+
+
+def rule_line(width: int) -> str:
+    """The line under the first row of a table with so many columns."""
+    return "|" + " --- |" * width
+
+
+def as_cell(text: str) -> str:
+    """A value as it is, on one line, as the text of a cell."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _grid(element: Any, write: Callable[[Any], str], room: Room) -> Iterator[list[str]]:
