@@ -4,7 +4,8 @@ The folder holds pairs of ID.html and ID.json; the JSON has `url`, `kind` and `g
 would keep, or `with` and `without`, lists of texts that the Markdown must and must not hold. The measure for `gold` is
 word-level: precision, recall and F1 over the multisets of lower-cased words of the gold and of the Markdown, links
 reduced to their labels. Every figure is the mean over pages, so a long page counts no more than a short one. Time is
-CPU time of this one process.
+CPU time of this one process. trafilatura's Markdown of the same pages is judged and timed beside ours. The line
+`equal` is the mean over kinds.
 
 Structure is counted for pages of the kind `documentation`: what an HTML parser finds inside the page's main element
 (`<main>`, `<article>`, `role=main`, else the body), and how much of it the Markdown has.
@@ -47,12 +48,16 @@ _IN_HTML = {
     "links": ".//a[@href]",
 }
 _LONG = 3
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _MAIN = "//main | //article | //*[@role='main'] | //body"
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One page. `structure` maps each of STRUCTURE to how many there are and how many survive."""
+    """One page. `structure` maps each of STRUCTURE to how many there are and how many survive.
+
+    `peer` is trafilatura's result for the same page.
+    """
 
     kind: str
     precision: float
@@ -60,6 +65,15 @@ class Measured:
     f1: float
     seconds: float
     structure: dict[str, tuple[int, int]]
+    peer: Peer
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The F1 of trafilatura's Markdown of a page, and the CPU seconds that it took."""
+
+    f1: float
+    seconds: float
 
 
 def words(markdown: str) -> Counter[str]:
@@ -127,7 +141,32 @@ def measure(folder: Path) -> Iterator[Measured]:
         markdown = extract(html, about["url"], None).markdown
         seconds = time.process_time() - started
         counted = structure(html, markdown) if about["kind"] == "documentation" else {}
-        yield Measured(about["kind"], *judged(about, markdown), seconds, counted)
+        yield Measured(
+            about["kind"], *judged(about, markdown), seconds, counted, peer_of(html, about)
+        )
+
+
+def peer_of(html: bytes, about: dict[str, Any]) -> Peer:
+    """What trafilatura makes of a page, with its own decoding and the title, date and links that ours has too."""
+    import trafilatura
+
+    started = time.process_time()
+    markdown = trafilatura.extract(
+        html,
+        url=about["url"],
+        output_format="markdown",
+        include_links=True,
+        include_tables=True,
+        include_comments=False,
+        with_metadata=True,
+    )
+    seconds = time.process_time() - started
+    _, _, f1 = judged(about, _without_front_matter(markdown or ""))
+    return Peer(f1, seconds)
+
+
+def _without_front_matter(markdown: str) -> str:
+    return _FRONT_MATTER.sub("", markdown, count=1)
 
 
 def judged(about: dict[str, Any], markdown: str) -> tuple[float, float, float]:
@@ -138,25 +177,44 @@ def judged(about: dict[str, Any], markdown: str) -> tuple[float, float, float]:
 
 
 def report(pages: Iterable[Measured]) -> str:
-    """A table with a line for each kind of page and one for all, then structure and speed."""
+    """A table with a line for each kind of page, one for all and one for kinds in equal shares; then structure and
+    speed."""
     pages = list(pages)
-    lines = [f"{'kind':<16}{'pages':>6}{'F1':>8}{'precision':>11}{'recall':>8}"]
-    for kind in [*sorted({page.kind for page in pages}), "all"]:
-        group = [page for page in pages if kind in (page.kind, "all")]
-        f1, precision, recall = (
-            statistics.fmean(getattr(p, n) for p in group) for n in ("f1", "precision", "recall")
-        )
-        lines.append(f"{kind:<16}{len(group):>6}{f1:>8.3f}{precision:>11.3f}{recall:>8.3f}")
+    kinds = sorted({page.kind for page in pages})
+    lines = [
+        f"{'kind':<16}{'pages':>6}{'F1':>8}{'precision':>11}{'recall':>8}{'trafilatura':>13}{'CPU':>7}"
+    ]
+    lines += [_line(kind, [page for page in pages if page.kind == kind]) for kind in kinds]
+    lines.append(_line("all", pages))
+    lines.append(_equal_shares(pages, kinds))
     for name in STRUCTURE:
         pairs = [page.structure[name] for page in pages if page.structure]
-        lines.append(
-            f"{name:<16}{sum(there for there, _ in pairs):>6} there, {sum(kept for _, kept in pairs)} kept"
-        )
+        there = sum(there for there, _ in pairs)
+        kept = sum(kept for _, kept in pairs)
+        lines.append(f"{name:<16}{there:>6} there, {kept} kept")
     seconds = [page.seconds for page in pages]
     lines.append(
         f"{len(pages) / sum(seconds):.1f} pages/s; median {statistics.median(seconds) * 1000:.0f} ms a page"
     )
     return "\n".join(lines)
+
+
+def _line(kind: str, group: list[Measured]) -> str:
+    """The means of the pages of a kind. CPU is our time as a multiple of trafilatura's."""
+    f1 = statistics.fmean(page.f1 for page in group)
+    precision = statistics.fmean(page.precision for page in group)
+    recall = statistics.fmean(page.recall for page in group)
+    peer = statistics.fmean(page.peer.f1 for page in group)
+    cpu = sum(page.seconds for page in group) / sum(page.peer.seconds for page in group)
+    return f"{kind:<16}{len(group):>6}{f1:>8.3f}{precision:>11.3f}{recall:>8.3f}{peer:>13.3f}{cpu:>7.2f}"
+
+
+def _equal_shares(pages: list[Measured], kinds: list[str]) -> str:
+    """The means over kinds, each the mean of its pages."""
+    groups = [[page for page in pages if page.kind == kind] for kind in kinds]
+    ours = statistics.fmean(statistics.fmean(page.f1 for page in group) for group in groups)
+    peer = statistics.fmean(statistics.fmean(page.peer.f1 for page in group) for group in groups)
+    return f"{'equal':<16}{len(pages):>6}{ours:>8.3f}{'':>19}{peer:>13.3f}"
 
 
 if __name__ == "__main__":

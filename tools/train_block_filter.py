@@ -4,7 +4,8 @@
     python -m tools.train_block_filter FOLDER [--validate]
 
 The folder has the format of `bench/extract.py`. `--validate` leaves out a fifth of the sites in turn, trains on the
-rest, makes Markdown of the pages that were left out, and writes nothing. Without it both filters are trained on all
+rest, makes Markdown of the pages that were left out, and writes nothing (its column CPU counts the judging and writing
+alone). Without it both filters are trained on all
 pages and written beside the module that loads them.
 
 The label of a block is the share of its word triples that occur in the gold text. The label of a block that is too
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,8 +31,9 @@ from urllib.parse import urlsplit
 import lightgbm
 import numpy as np
 
-from bench.extract import Measured, holds, judged, report, structure
-from websearch_gateway.base.net.bodies import charset_of, decode
+from bench.extract import Measured, holds, judged, peer_of, report, structure
+from websearch_gateway.base import charset_of, decode
+from websearch_gateway.pages import rendering
 from websearch_gateway.pages.extraction import blocks, page
 from websearch_gateway.pages.extraction.blocks import Measures, later_columns, words_of
 from websearch_gateway.pages.extraction.extract import (
@@ -39,7 +42,6 @@ from websearch_gateway.pages.extraction.extract import (
     chosen,
     clean,
     is_doubtful,
-    render,
     second_opinion,
     without_extras,
 )
@@ -282,13 +284,16 @@ def _fold(example: Example) -> int:
 def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
+    started = time.process_time()
     blank(
         blocks.outline(root),
         chosen(example.measures, likely, once=not example.cleaned.is_documentation),
     )
-    markdown = render.to_markdown(root, example.cleaned.base)
+    markdown, _ = rendering.with_anchors(root, example.cleaned.base)
+    seconds = time.process_time() - started
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
-    return Measured(about["kind"], *judged(about, markdown), 1.0, counted)
+    peer = peer_of(example.html, about)
+    return Measured(about["kind"], *judged(about, markdown), seconds, counted, peer)
 
 
 def main() -> None:

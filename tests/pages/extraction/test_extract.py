@@ -13,6 +13,7 @@ from websearch_gateway.pages.extraction.extract import (
     TOO_LONG,
     clean,
     extract,
+    is_bare,
     is_doubtful,
     without_extras,
 )
@@ -216,6 +217,47 @@ def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(
     whole = extract(PAGE, "https://example.com/", None).markdown
     assert "Navigation" in whole
     assert "goes somewhere else" in whole
+
+
+BOATS = (
+    "<h1>Boats</h1><p>All boats of the town lie in the harbour behind the lighthouse in winter.</p>"
+)
+"""A page of three blocks, with one more."""
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<ul><li>Red boat</li><li>Old ferry</li></ul>",
+        "<ol><li>Red boat</li><li>Old ferry</li></ol>",
+        "<dl><dt>Red boat</dt><dd>Old ferry</dd></dl>",
+        "<table><tr><td>Red boat</td><td>Old ferry</td></tr></table>",
+        "<p>Red boat</p><p>Old ferry</p>",
+        "<div>Red boat</div><div>Old ferry</div>",
+        "<section><h2>Red boat</h2><p>Old ferry</p></section>",
+    ],
+)
+def test_short_texts_of_a_small_page_without_links_stay(box: str) -> None:
+    markdown = extract(f"<body>{BOATS}{box}</body>", "https://example.com/", None).markdown
+    assert "Red boat" in markdown
+    assert "Old ferry" in markdown
+
+
+@pytest.mark.parametrize(
+    ("box", "is_whole"),
+    [
+        ("<p>Ferry</p>", True),
+        ("<p>Ferry</p>" * 10, True),
+        ("<p>Ferry</p>" * 11, False),
+        ("<p>Ferry <a href='/more'>more</a></p>", False),
+        ("<footer>Ferry</footer>", False),
+        ("<div class='cookie-banner'>Ferry</div>", False),
+        ("<p>Read more: all ferries of the coast</p>", False),
+    ],
+)
+def test_a_page_with_many_blocks_links_or_menus_is_judged(box: str, is_whole: bool) -> None:
+    cleaned = clean(page.parse(f"<body>{BOATS}{box}</body>"), "https://example.com/")
+    assert is_bare(Measures(cleaned.outline, cleaned.title)) is is_whole
 
 
 def test_a_page_without_text_is_empty() -> None:
