@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.clock import Clock
 from websearch_gateway.models import Bill, Call, Caller, Deadline, SearchQuery
+from websearch_gateway.results import Content, SearchResponse
 
 SECONDS = st.floats(0, 1_000)
 
@@ -53,3 +54,12 @@ def test_the_whole_bill_is_the_sum_of_what_its_parts_cost_of_their_own(
             bills[place].book(-likely)
         assert abs(whole.usd - sum(bill.own_usd for bill in bills)) < 1e-9
     assert all(bill.own_usd > -1e-9 for bill in bills)
+
+
+def test_results_of_another_age_and_equal_ones_have_the_same_content() -> None:
+    answer = SearchResponse(text="It is 330 metres tall.", warnings=("Old.",))
+    older = answer.model_copy(update={"age_seconds": 60.0})
+    equal = SearchResponse(text="It is 330 metres tall.", warnings=("Old.",))
+    other = answer.model_copy(update={"warnings": ()})
+    assert len({Content(answer), Content(older), Content(equal)}) == 1
+    assert Content(other) != Content(answer)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import gzip
+import threading
 import zlib
 from collections.abc import AsyncIterator
 
@@ -19,6 +20,7 @@ from websearch_gateway.base.net.bodies import (
     CodingError,
     Decoder,
     decoder_for,
+    in_own_thread_if_large,
     read_body,
 )
 from websearch_gateway.base.net.charsets import charset_of, decode
@@ -290,3 +292,11 @@ def test_a_header_that_says_utf_8_yields_to_the_page_if_it_is_wrong() -> None:
     assert charset_of(page.encode("gbk"), "text/html; charset=utf-8") == "gb18030"
     assert charset_of(page.encode(), "text/html; charset=utf-8") == "utf-8"
     assert charset_of("<p>Größe".encode("cp1252"), "text/html; charset=utf-8") == "utf-8"
+
+
+@pytest.mark.parametrize(("size", "in_a_thread"), [(15_000, False), (17_000, True)])
+async def test_small_texts_are_read_here_and_large_ones_in_a_thread(
+    size: int, in_a_thread: bool
+) -> None:
+    where = await in_own_thread_if_large(size, threading.current_thread)
+    assert (where is not threading.current_thread()) is in_a_thread
