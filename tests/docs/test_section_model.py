@@ -66,6 +66,13 @@ def test_the_message_of_an_error_is_a_long_run_of_words():
     assert found("Files may be many, too.", query=query).run == pytest.approx(1 / 7)
 
 
+@pytest.mark.parametrize(("shared", "run"), [(31, 31 / 32), (40, 1.0)])
+def test_only_the_first_words_of_a_long_query_are_looked_for_in_a_row(shared, run):
+    query = " ".join(f"w{number}" for number in range(60))
+    text = " ".join(f"w{number}" for number in range(shared))
+    assert found(text, query=query).run == pytest.approx(run)
+
+
 @pytest.mark.parametrize(("count", "rich"), [(0, 0.0), (6, 0.5), (12, 1.0), (40, 1.0)])
 def test_a_section_with_twelve_words_of_the_query_is_rich(count, rich):
     assert found("upload " * count).rich == rich

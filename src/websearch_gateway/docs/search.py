@@ -386,15 +386,15 @@ def _section_to_show(
     sections = _ranked_sections(
         weights, query.certain, load_with_starts(db, ids[:MOST_COMPARED], best)
     )
-    chunk, start, held = next(
-        (one for one in sections if not is_navigation(one[0].content)), sections[0]
-    )
+    texts = (section for section in sections if not is_navigation(section.chunk.content))
+    best_section = next(texts, sections[0])
+    chunk, start = best_section.chunk, best_section.start
     text = chunk.content[start : start + SEEN_CHARS]
     begins_inside = not start and chunk.ordinal > 0
     section = Section(
         text=text,
         heading_length=len(text.partition("\n")[0]),
-        held=tuple(HeldWord(offset - start, stem) for offset, stem in held),
+        held=tuple(HeldWord(word.offset - start, word.stem) for word in best_section.held),
         begins_inside=begins_inside,
     )
     return ShownSection(chunk, start, features(page.score, query.text, weights, section))
@@ -428,33 +428,41 @@ def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | Non
     return next(chain(found, named), None)
 
 
+@dataclass(frozen=True, slots=True)
+class _RankedSection:
+    """A section of a chunk, and the words of the query in what would be seen of it, by their offsets in the chunk."""
+
+    score: float
+    chunk: Chunk
+    start: int
+    held: tuple[HeldWord, ...]
+
+
 def _ranked_sections(
     weights: Mapping[str, float], names: Sequence[str], chunks: Sequence[Chunk]
-) -> list[tuple[Chunk, int, list[tuple[int, str]]]]:
-    """The chunk and the start of each section, those with the most words first, which count by their weights; and the
-    places of its words. Words that follow each other in the query and in the heading count more, and so does one of the
-    names in it."""
-    found: list[tuple[float, Chunk, int, list[tuple[int, str]]]] = []
+) -> list[_RankedSection]:
+    """The sections of chunks, those with the most words first, which count by their weights. Words that follow each
+    other in the query and in the heading count more, and so does one of the names in it."""
+    found: list[_RankedSection] = []
     pairs = set(pairwise(weights))
     named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names)) or '(?!)'})(?!\w)")
     for rank, chunk in enumerate(chunks):
         text = chunk.content[:MOST_JUDGED]
-        held = _places(text, weights)
+        held = [HeldWord(offset, stem) for offset, stem in _places(text, weights)]
         for start, end, stop in takewhile(lambda part: part[0] < MOST_JUDGED, _parts(chunk)):
             seen = max(end, min(stop, start + SEEN_CHARS))
-            inside = [(at, word) for at, word in held if start <= at < seen]
-            head = [word for at, word in inside if at < end]
-            score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
-            score -= MIDDLE_LOSS * (not end and chunk.ordinal > 0)
-            score += bool(named.search(text, start, end)) + PAIR_GAIN * len(
-                pairs.intersection(pairwise(head))
-            )
-            score += sum(
-                weights[word] for part in ({word for _, word in inside}, set(head)) for word in part
-            )
-            found.append((score, chunk, start, inside))
-    found.sort(key=lambda one: -one[0])
-    return [(chunk, start, inside) for _, chunk, start, inside in found]
+            inside = tuple(word for word in held if start <= word.offset < seen)
+            in_heading = [word.stem for word in inside if word.offset < end]
+            begins_inside = not end and chunk.ordinal > 0
+            points = BEST_GAIN / (rank + 1)
+            points += CODE_GAIN * ("```" in text[start:seen])
+            points -= MIDDLE_LOSS * begins_inside
+            points += bool(named.search(text, start, end))
+            points += PAIR_GAIN * len(pairs.intersection(pairwise(in_heading)))
+            points += sum(weights[stem] for stem in {word.stem for word in inside})
+            points += sum(weights[stem] for stem in set(in_heading))
+            found.append(_RankedSection(points, chunk, start, inside))
+    return sorted(found, key=lambda section: -section.score)
 
 
 def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
