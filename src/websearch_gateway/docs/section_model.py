@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from math import log
+from typing import NamedTuple
 
 from websearch_gateway.base import words
 from websearch_gateway.docs.models import values_of
@@ -26,8 +27,7 @@ MOST_WORDS = 32
 """The most words of a query that are looked for in a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldWord:
+class HeldWord(NamedTuple):
     """A word of the query in a text: where it begins, and its stem."""
 
     offset: int
