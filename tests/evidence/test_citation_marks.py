@@ -199,3 +199,19 @@ def test_a_mark_in_place_of_a_link_is_not_joined_to_the_brackets_behind_it() -> 
     cited = [Cited(0, 7, 1, "https://a.example/")]
     written, places = with_marks(text, cited)
     assert "](https://evil" not in numbered(written, places)
+
+
+@pytest.mark.parametrize("label", ["1", "[1]", " 1 ", "^1", "\\[1\\]", "**1**"])
+def test_a_link_of_the_engine_that_looks_like_our_mark_shows_where_it_leads(label: str) -> None:
+    """An engine writes it, and a reader would take it for the page that is verified."""
+    text = f"A claim. It is so [{label}](https://evil.example/phish)."
+    written, places = with_marks(text, [Cited(0, 7, 1, "https://a.example/")])
+    for shown in (written, numbered(written, places), linked(written, places)[0]):
+        assert "[evil.example](https://evil.example/phish)" in shown
+    assert "A claim [1]. It is so" in numbered(written, places)
+
+
+def test_a_number_that_links_to_the_page_it_cites_becomes_its_mark() -> None:
+    text = "A claim [7](https://a.example/)."
+    written, places = with_marks(text, [Cited(0, 7, 1, "https://a.example/")])
+    assert numbered(written, places) == "A claim [1]."

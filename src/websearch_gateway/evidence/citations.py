@@ -13,10 +13,10 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Protocol
 
 from websearch_gateway.base import (
@@ -462,6 +462,8 @@ def _shortened(words: str, until_citation: str) -> str:
     return "…" + tail.partition(" ")[2] + ("" if stop == len(words) else "…")
 
 
+_NUMBER_LABEL = re.compile(r"[\s\[\]\\^*_]*+\d{1,3}[\s\[\]\\*_]*+")
+
 NEAR_LINK = 3
 """The most characters between a claim and the link behind it."""
 
@@ -491,12 +493,16 @@ def with_marks(
     """The text in which every citation is visible, and the places in it.
 
     A mark gets the number of its page, and a claim without mark or link gets one behind it. Marks of `dropped` places,
-    whose pages are in no list, are removed.
+    whose pages are in no list, are removed. Another link of the engine that looks like a mark, `[1](address)`, shows
+    the site that it leads to.
     """
     layout = _Signs(text)
     marks: dict[tuple[int, int], dict[str, None]] = defaultdict(dict)
+    cited_links: set[Link] = set()
     for place in cited:
         sign = layout.mark_or_link(place)
+        if sign and sign.link:
+            cited_links.add(sign.link)
         if sign is None:
             marks[layout.behind(place.end), layout.behind(place.end)][f"[{place.number}]"] = None
         elif sign.link is None:
@@ -515,6 +521,7 @@ def with_marks(
         sign = layout.mark_or_link(place)
         if sign and sign.link is None and (sign.start, sign.end) not in marks:
             edits.append((sign.start - text.endswith((" ", "\t"), 0, sign.start), sign.end, ""))
+    edits += layout.sites_for_numbers(cited_links)
     written, move = rewritten(text, edits)
     return written, [
         replace(place, start=move(place.start), end=move(place.end, at_end=True)) for place in cited
@@ -592,6 +599,17 @@ class _Signs:
         between = self._text[place.end : some[first].whole[0]]
         return None if between.strip(" .,;:!?") else _Sign(*some[first].whole, some[first])
 
+    def sites_for_numbers(self, cited: Collection[Link]) -> list[tuple[int, int, str]]:
+        """The edits that name the site of each link whose label is a number, but for links that cite a page."""
+        edits = []
+        for link in chain.from_iterable(self._links.values()):
+            if link in cited or len(link.parts) < 2:
+                continue
+            label, address = (self._text[slice(*part)] for part in link.parts[:2])
+            if _NUMBER_LABEL.fullmatch(label):
+                edits.append((*link.parts[0], host(address) or "link"))
+        return edits
+
     def behind(self, end: int) -> int:
         """The place for a mark behind a claim that ends here: not in a link, a mark or code."""
         before = bisect_right(self._starts, end - 1)
@@ -614,7 +632,7 @@ def _target(url: str) -> str:
 
 
 def _label(text: str, link: Link) -> str:
-    """The label of a link, if it is part of the sentence: not in brackets, and not the name of the site."""
+    """The label of a link, if it is part of the sentence: not in brackets, no number, and not the name of the site."""
     if link.whole != link.bare or not link.parts:
         return ""
     label = text[slice(*link.parts[0])].strip()
@@ -623,4 +641,5 @@ def _label(text: str, link: Link) -> str:
         label.lower().removeprefix("www.").rstrip("/") in (host(address), address.lower())
         or not label
     )
-    return "" if is_name or "://" in label else f"{label} "
+    is_mark = is_name or "://" in label or _NUMBER_LABEL.fullmatch(label)
+    return "" if is_mark else f"{label} "
