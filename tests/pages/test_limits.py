@@ -347,8 +347,8 @@ ROWS = (
         gone="Two",
         said="only the first",
     ),
-    Limit("formats.pdf_tables.MOST_OBJECTS", 1, table_of_pdf(), gone="| c00"),
-    Limit("formats.pdf_tables.MOST_POINTS", 1, table_of_pdf(), gone="| c00"),
+    Limit("formats.pdf_page.MOST_OBJECTS", 1, table_of_pdf(), gone="| c00"),
+    Limit("formats.pdf_page.MOST_POINTS", 1, table_of_pdf(), gone="| c00"),
     Limit("formats.pdf_tables.MOST_CROSSINGS", 1, table_of_pdf(), gone="| c00"),
     Limit("formats.pdf_tables.MOST_CELLS", 1, table_of_pdf(), gone="| c00"),
     Limit(
@@ -552,6 +552,8 @@ ROWS = (
 HELD_ELSEWHERE = {
     "browser.MAX_BYTES": "pages/test_browser_rendering.py::test_the_bytes_of_all_replies_to_a_page_are_limited",
     "browser.MAX_REQUESTS": "pages/test_browser_rendering.py::test_the_number_of_requests_of_a_page_is_limited",
+    "formats.open_sheets.MOST_HIDDEN_ROWS": "pages/formats/test_sheets.py::"
+    "test_a_sheet_of_open_document_with_very_many_hidden_rows_is_left_out",
 }
 """Limits that only a browser, a server or many pages can spend, with the test that does."""
 
@@ -583,6 +585,8 @@ HIDING = (
 CLAMPED = {
     "formats.office.MOST_REPEATED": "columns and rows that a repeated cell stands for",
     "formats.office.MOST_SPACES": "blanks that an element stands for",
+    "formats.open_sheets._MOST_ROWS": "columns and rows that a repeated cell stands for",
+    "formats.open_sheets._MOST_SPANNED": "the columns and rows of a cell",
     "formats.pdf._DEEPEST_HEADING": "the level of a heading",
     "formats.notebook._DEEPEST_HEADING": "the level of a heading",
     "formats.rendering.DEEPEST_LIST": "the level of an item",
@@ -601,20 +605,20 @@ PLAINER = {
     "formats.mail.DEEPEST_PART": "deeper parts are left out",
     "formats.mail.MOST_PARTS": "further parts are left out",
     "formats.pdf._MOST_HEADINGS": "later headings of the outline are paragraphs",
-    "formats.pdf_tables.MOST_CHARACTERS": "fonts of later characters are unknown",
-    "formats.pdf_tables.MOST_COMPARED": "words have no link",
-    "formats.pdf_tables.MOST_LINKS": "words have no link",
-    "formats.pdf_tables._LONGEST_ADDRESS": "words have no link",
-    "formats.pdf_tables._LONGEST_NAME": "the font is unknown",
+    "formats.pdf_page.MOST_CHARACTERS": "fonts of later characters are unknown",
+    "formats.pdf_page.MOST_COMPARED": "words have no link",
+    "formats.pdf_page.MOST_LINKS": "words have no link",
+    "formats.pdf_page._LONGEST_ADDRESS": "words have no link",
+    "formats.pdf_page._LONGEST_NAME": "the font is unknown",
     "formats.rendering.LONGEST_HEADING": "the title is cut",
     "formats.rtf._FARTHEST": "a link or the name of a picture is lost",
     "formats.rtf._LONGEST_MARK": "the mark of an item is cut",
     "formats.rtf._MOST_EDGES": "a table has fewer columns",
     "formats.sheets.LONGEST_REPEATED": "a merged cell does not repeat its text",
-    "formats.sheets.MOST_BOOK_CELLS": "a workbook without its far cells",
+    "formats.open_sheets.MOST_BOOK_CELLS": "a workbook without its far cells",
     "formats.sheets.MOST_CELLS": "a sheet without its far cells",
     "formats.sheets.MOST_REPEATED": "a merged cell does not repeat its text",
-    "formats.sheets.MOST_SHEET_CELLS": "a sheet without its far cells",
+    "formats.open_sheets.MOST_SHEET_CELLS": "a sheet without its far cells",
     "rendering.formulas.DEEPEST": "the words of a deeper formula are text",
     "rendering.formulas.MOST_PARTS": "the words of a larger formula are text",
     "rendering.formulas._LONGEST_SIGN": "a formula is kept as one",
@@ -655,12 +659,16 @@ GUESSES = {
     "formats.kinds.MOST_BINARY",
     *(
         f"formats.pdf.{name}"
+        for name in ("LONGEST_HEADING", "MOST_MARGIN_LINES", "MOST_PAGE_NUMBERS")
+    ),
+    *(
+        f"formats.pdf_layout.{name}"
         for name in (
-            *("FARTHEST_BULLET", "LONGEST_HEADING", "MOST_BULLETS", "MOST_CUTS", "MOST_DROP_CAPS"),
-            *("MOST_GUTTERS", "MOST_MARGIN_LINES", "MOST_PAGE_NUMBERS"),
+            *("FARTHEST_BULLET", "MOST_BULLETS", "MOST_CUTS", "MOST_DROP_CAPS", "MOST_GUTTERS"),
         )
     ),
     "formats.pdf_tables.MOST_COLUMNS",
+    "formats.pdf_tables._FARTHEST_ROW",
     "rendering.anchors._ANCHORS_DEEPEST",
     "rendering.code._MOST_AROUND",
     "rendering.formulas._MOST_OUTPUTS",
