@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from websearch_gateway.pages.extraction import blocks
+from websearch_gateway.pages.extraction.blocks import Measures
 from websearch_gateway.pages.extraction.extract import extract
+from websearch_gateway.pages.extraction.page import parse
+from websearch_gateway.pages.extraction.threads import keep_posts
 
 POSTS = [
     (
@@ -97,3 +102,31 @@ def test_comments_below_a_text_are_no_thread() -> None:
     )
     body = f"<article>{text}</article><div id='comments'><ol>{posts}</ol></div>"
     assert "Two of them" not in extract(page(body), "https://ferry.example/ferry", None).markdown
+
+
+def test_titles_and_numbers_of_replies_belong_to_the_frame_of_their_posts() -> None:
+    form = "<div class='post'><p class='number'>#{n}</p><div>{n}. Re: Ropes of the ferry</div><a class='username'>{name}</a><p>{text}</p></div>"
+    posts = "".join(
+        form.format(n=number, name=name, text=text)
+        for number, (name, text) in enumerate(POSTS, start=1)
+    )
+    markdown = extract(page(posts), "https://forum.example/t", None).markdown
+    assert -1 not in order_of(markdown, [word for post in POSTS for word in post])
+    assert "Re: Ropes of the ferry" not in markdown
+    assert "#2" not in markdown
+
+
+def test_cards_of_articles_with_their_authors_are_no_thread() -> None:
+    """Each links to an article of its own: a thread's frame is not cut out of them, nor are their dates."""
+    form = (
+        "<div class='card'><h3><a href='/news/{n}-tides'>{title}</a></h3><span class='author'>{name}</span>"
+        "<p>{text}</p></div>"
+    )
+    posts = "".join(
+        form.format(n=n, title=f"Tide {n}", name=name, text=text)
+        for n, (name, text) in enumerate(POSTS)
+    )
+    measures = Measures(blocks.outline(parse(page(posts))), "")
+    keep = np.zeros(len(measures.outline.blocks), dtype=bool)
+    keep_posts(measures, keep)
+    assert not keep.any()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -47,7 +48,12 @@ _DIGITS = re.compile(r"\d+")
 _MOST_OF_PAGE = 0.5
 """The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 _REPEATED = 0.5
-"""A text in so many of the posts belongs to their frame: `Like`, `Member`."""
+"""A text in so many of the posts belongs to their frame, whatever its number: `Like`, `Member`, `#2`, `3. Re: Trains`."""
+_ALWAYS = 0.8
+"""A text in so many of them is left out even if the filter kept it."""
+_CARDS = 0.5
+"""From this share of headings that each link to a page of its own, posts are cards of a listing."""
+_TITLE_LINKS = " | ".join(f".//h{level}//a[@href] | .//a[@href][h{level}]" for level in range(2, 7))
 
 
 @dataclass(slots=True)
@@ -67,26 +73,26 @@ def keep_posts(measures: Measures, keep: Mask) -> None:
         return
     posts = _alike(_posts(root))
     placed = [(post, containers[post.element]) for post in posts if post.element in containers]
-    if not _is_thread(measures, placed):
+    if not _is_thread(measures, placed) or _are_cards(post for post, _ in placed):
         return
-    frame = _frame([container for _, container in placed], outline.blocks)
+    frame = _Frame([container for _, container in placed], outline.blocks)
     for post, container in placed:
         for place in range(container.start, container.end):
             block = outline.blocks[place]
             if _has_author(block, post.author):
                 keep[place] = True
-            elif words_of(block.text) and not keep[place]:
+            elif keep[place]:
+                keep[place] = not frame.has(block, _ALWAYS)
+            elif words_of(block.text):
                 around = outline.containers[block.place].element
-                keep[place] = block.text.strip() not in frame and not _is_furniture(
-                    around, post.element
-                )
+                is_furniture = _is_furniture(around, post.element)
+                keep[place] = not is_furniture and not frame.has(block, _REPEATED)
 
 
 def _posts(root: Any) -> list[_Post]:
     names = _authors(root)
-    around: dict[
-        Any, set[str]
-    ] = {}  # for each element around names, these names; at most two count
+    # For each element around names, these names; at most two count.
+    around: dict[Any, set[str]] = {}
     for name in names:
         text = _flat(name)
         element = name
@@ -150,14 +156,16 @@ def _alike(posts: list[_Post]) -> list[_Post]:
     kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
     if len(posts) < _LEAST_POSTS or count < _ALIKE * len(posts):
         return []
-    found = []
+    alike = []
     for post in posts:
-        within = set(takewhile(partial(is_not, post.element), post.author.iterancestors()))
-        inner = [one for one in post.author.iterancestors() if one in within and _kind(one) == kind]
-        element = post.element if _kind(post.element) == kind else (inner or [None])[-1]
-        if element is not None:
-            found.append(_Post(element, post.author))
-    return found
+        if _kind(post.element) == kind:
+            alike.append(post)
+            continue
+        inside = takewhile(partial(is_not, post.element), post.author.iterancestors())
+        inner = [element for element in inside if _kind(element) == kind]
+        if inner:
+            alike.append(_Post(inner[-1], post.author))
+    return alike
 
 
 def _kind(element: Any) -> str:
@@ -177,14 +185,36 @@ def _is_thread(measures: Measures, placed: list[tuple[_Post, Container]]) -> boo
     )
 
 
-def _frame(containers: list[Container], blocks: list[Block]) -> set[str]:
-    """The texts that many posts have."""
-    times: Counter[str] = Counter()
-    for container in containers:
-        times.update({block.text.strip() for block in blocks[container.start : container.end]})
-    return {
-        text for text, count in times.items() if count > 1 and count >= _REPEATED * len(containers)
-    }
+class _Frame:
+    """What is the same in many posts, but for its numbers."""
+
+    def __init__(self, containers: list[Container], blocks: list[Block]) -> None:
+        self._posts = len(containers)
+        self._times: Counter[str] = Counter()
+        for container in containers:
+            inside = blocks[container.start : container.end]
+            self._times.update({_unnumbered(block.text) for block in inside})
+
+    def has(self, block: Block, share: float) -> bool:
+        """Whether at least two, and `share` of the posts, have the text of the block."""
+        return self._times[_unnumbered(block.text)] >= max(2, share * self._posts)
+
+
+def _unnumbered(text: str) -> str:
+    return _DIGITS.sub("", text.strip())
+
+
+def _are_cards(posts: Iterable[_Post]) -> bool:
+    """Whether the posts are cards of articles with their authors: each links from its heading to a page of its own."""
+    count = 0
+    paths: set[str] = set()
+    for post in posts:
+        count += 1
+        name = _flat(post.author)
+        links = [link for link in post.element.xpath(_TITLE_LINKS) if _flat(link) != name]
+        addresses = [link.get("href").partition("#")[0].partition("?")[0] for link in links]
+        paths.update(addresses[:1])
+    return len(paths) > _CARDS * count
 
 
 def _has_author(block: Block, author: Any) -> bool:
