@@ -80,9 +80,8 @@ async def _measure() -> list[Row]:
             server = StdioServerParameters(
                 command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
             )
-            async with Client(
-                stdio_client(server, quiet), mode="legacy"
-            ) as client:  # later protocols have no ping
+            # Later protocols have no ping.
+            async with Client(stdio_client(server, quiet), mode="legacy") as client:
                 return await _storm(client, site)
 
 

@@ -93,9 +93,8 @@ def _growth(
         many = measure(long)
         if many < negligible:
             growth = 1.0  # what a shorter text showed was noise
-            if (
-                many == before
-            ):  # a text four times as long runs the same lines: all work is in single calls
+            # A text four times as long runs the same lines: all work is in single calls.
+            if many == before:
                 break
             before = many
             continue

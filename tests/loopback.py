@@ -27,9 +27,8 @@ async def serving(handle: Handler, tls: ssl.SSLContext | None = None) -> AsyncIt
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            with contextlib.suppress(
-                ConnectionError, asyncio.IncompleteReadError
-            ):  # the client went away
+            # The client went away.
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 await handle(reader, writer)
         finally:
             writer.close()

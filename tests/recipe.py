@@ -22,9 +22,8 @@ SHARED = ("pyproject.toml", "server.json", *HELPERS)
 
 def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
     """Copy the `parts` of the project and the files that all tests share, except the test file `without`."""
-    ignored = shutil.ignore_patterns(
-        "node_modules"
-    )  # but with compiled modules, whose dates stay valid
+    # But with compiled modules, whose dates stay valid.
+    ignored = shutil.ignore_patterns("node_modules")
     for name in ("src", "docs", "tools", *SHARED, *parts):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():

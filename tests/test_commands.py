@@ -244,9 +244,8 @@ def test_every_command_in_running_text_is_one_of_ours_with_its_options(document:
         command, known = OURS[program], {"--help", "-h", "--version", "--install-completion"}
         while words and (inside := getattr(command, "commands", {}).get(words[0])):
             command, words = inside, words[1:]
-        if hasattr(
-            command, "commands"
-        ):  # no command follows: nothing, an option or a placeholder does
+        # No command follows: nothing, an option or a placeholder does.
+        if hasattr(command, "commands"):
             assert not words or words[0].startswith("-") or words[0] in ("…", "COMMAND"), text
         known |= {option for parameter in command.params for option in parameter.opts}
         ours = words[: words.index("--")] if "--" in words else words

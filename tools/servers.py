@@ -150,9 +150,8 @@ def nginx(locations: str, port: int) -> Iterator[None]:
         )
         Path(folder, "nginx.conf").write_text(config)
         command = [program, "-p", folder, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"]
-        subprocess.run(
-            command, check=True, capture_output=True, timeout=START_SECONDS
-        )  # returns when it listens
+        # Returns when it listens.
+        subprocess.run(command, check=True, capture_output=True, timeout=START_SECONDS)
         try:
             yield
         finally:

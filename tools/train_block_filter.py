@@ -50,10 +50,11 @@ FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
 SNIPPETS = 48  # the weight of a page with snippets; a page with gold has 100 and more
 HEAVIER = 5
+# For each filter; 1: all kinds have the same weight; 0: all pages have.
 RARE_KINDS, RARE_ASKED = (
     0.8,
     0.3,
-)  # for each filter; 1: all kinds have the same weight; 0: all pages have
+)
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
@@ -183,9 +184,8 @@ def filters(pages: Sequence[Example]) -> Filters:
                 alone = model.predict(rows_of(example))
                 if is_doubtful(example.measures, alone, example.cleaned):
                     rows.append(rows_of(example, alone))
-                    heavier = (
-                        1 if "gold" in example.about else HEAVIER
-                    )  # it is asked about pages of prose
+                    # It is asked about pages of prose.
+                    heavier = 1 if "gold" in example.about else HEAVIER
                     asked.append(replace(example, weights=example.weights * heavier))
     first = _trained(pages, [rows_of(example) for example in pages], RARE_KINDS)
     return Filters(first, _trained(asked, rows, RARE_ASKED))

@@ -582,10 +582,11 @@ class CacheAdmin:
             None if query is None else await self._names(checked_query(query, SHORTEST_QUERY))
         )
         removed: dict[str, int] = {}
+        # An outage hides entries of the file.
         problem, outages = (
             self.state.problem,
             self.state.outages,
-        )  # an outage hides entries of the file
+        )
         try:
             await mark_cleared(self.state, self.clock() - least_age, questions)
             for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
@@ -641,9 +642,8 @@ class CacheAdmin:
                             break
                         tally.add(kind, content)
                         if tally.entries[kind] % _AT_ONCE == 0:
-                            await asyncio.sleep(
-                                0
-                            )  # the in-memory backend never yields to the event loop
+                            # The in-memory backend never yields to the event loop.
+                            await asyncio.sleep(0)
         except TimeoutError:
             tally.warnings.append(
                 f"Counting stopped after {COUNTING_SECONDS:g} s, so some entries are not counted."
@@ -704,9 +704,8 @@ async def contents(state: State, kind: Kind, now: float) -> AsyncIterator[Conten
                 if stamp.stored is None or stamp.stored - now >= _CLOCK_SKEW_SECONDS
                 else now - stamp.stored
             )
-        elif (
-            kind == "pages" and entry.ttl is not None
-        ):  # all have one lifetime, so the rest of it gives their age
+        # All have one lifetime, so the rest of it gives their age.
+        elif kind == "pages" and entry.ttl is not None:
             age = KEEP_SECONDS - entry.ttl
         else:
             age = None

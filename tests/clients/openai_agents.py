@@ -18,9 +18,8 @@ QUESTION = "How tall is the Eiffel Tower?"
 
 
 async def stream(agent):
-    client = AsyncOpenAI(
-        base_url=f"{sys.argv[1]}/v1", api_key="sk-any"
-    )  # the example's belongs to another event loop
+    # The example's belongs to another event loop.
+    client = AsyncOpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-any")
     agent = agent.clone(model=OpenAIResponsesModel(model="search_web", openai_client=client))
     streamed = Runner.run_streamed(agent, QUESTION)
     kinds = [event.type async for event in streamed.stream_events()]

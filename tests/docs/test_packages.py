@@ -48,9 +48,8 @@ async def opened(
         server = request.getfixturevalue("postgresql_server")
         empty_database(server)
         store = PostgresDocs(server.url, EMBEDDER.name)
-    await workers.run(
-        int, deadline=UNLIMITED
-    )  # on a busy machine a process starts for longer than a look-up may take
+    # On a busy machine a process starts for longer than a look-up may take.
+    await workers.run(int, deadline=UNLIMITED)
     async with library(store, urlsplit(sandbox.url).port or 0, workers) as made:
         yield made
 

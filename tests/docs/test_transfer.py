@@ -64,9 +64,8 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
     ]
     assert imported.known == 1
     await other.start_generation(imported.id)
-    task = await leased(
-        other, imported.id, f"{BASE}b.html"
-    )  # a refresh knows the links of the page
+    # A refresh knows the links of the page.
+    task = await leased(other, imported.id, f"{BASE}b.html")
     assert task.depth == 1
     await other.close()
 

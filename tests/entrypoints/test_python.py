@@ -85,9 +85,8 @@ async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
         page = await gateway.read(found.results[0].link, max_chars=80)
         passages = await gateway.passages(found.results[0].link, "How often?", max_results=1)
         raw = await gateway.raw_search(["tides", "knots"], max_results=1)
-        await gateway.search(
-            "polymarket odds on the height of the eiffel tower"
-        )  # a program has no other server
+        # A program has no other server.
+        await gateway.search("polymarket odds on the height of the eiffel tower")
         with pytest.raises(SearchError) as caught:
             await gateway.search("x")
     assert "330 metres" in answer.text

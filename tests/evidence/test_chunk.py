@@ -233,9 +233,8 @@ def test_more_headings_than_pieces_are_cut_between_words(monkeypatch: pytest.Mon
     monkeypatch.setattr(chunking, "MOST_PIECES", 2_000)
     passages = chunk("# a\n" * 6_000)
     assert sum(passage.text.count("#") for passage in passages) == 6_000
-    assert (
-        len(passages[-1].text) > 4 * chunking.MOST_HEADINGS
-    )  # the last are cut by size, not by headings
+    # The last are cut by size, not by headings.
+    assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS
 
 
 def _sentences(first: int, last: int) -> str:

@@ -40,9 +40,8 @@ async def test_only_who_has_a_token_gets_an_answer_and_the_end_leaves_no_orphan_
         answer = await ask(url)
         sandbox.fault("openai", "status", status=503)
         other = await ask(url, "How tall is the tower of Pisa?")
-        assert (
-            other["fallback"]["from"] == "openai"
-        )  # so pages were read, by processes of their own
+        # So pages were read, by processes of their own.
+        assert other["fallback"]["from"] == "openai"
         assert len(left_behind(server.folder, 0)) >= 3
     assert (refused.status_code, lost.status_code) == (401, 404)
     assert (

@@ -43,9 +43,8 @@ async def site() -> AsyncIterator[Api]:
 async def table(site: Api, running_workers: Workers) -> AsyncIterator[ReaderTable]:
     async with Fetcher(AddressPolicy([site.pair])) as fetcher:
         chromium = Browser(fetcher)
-        with (
-            pytest.MonkeyPatch.context() as patch
-        ):  # a busy machine takes its time between two requests of a page
+        # A busy machine takes its time between two requests of a page.
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(browser, "START_SECONDS", 60.0)
             patch.setattr(browser, "SETTLE_SECONDS", 30.0)
             patch.setattr(browser, "_PATIENCE_SECONDS", 4.0)

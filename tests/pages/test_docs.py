@@ -31,9 +31,10 @@ def test_every_source_has_a_document_in_the_contract_suite(
     reader: ReaderTable, cases: Mapping[str, Any]
 ) -> None:
     sources = [one.name for one in reader.readers if isinstance(one, ApiReader)]
+    # Youtube has a library of its own.
     with_documents = {
         "youtube",
         *(case.source().name for case in cases.values()),
-    }  # youtube has a library of its own
+    }
     missing = [name for name in sources if name not in with_documents]
     assert missing == [], f"add a Case of {missing} to tests/pages/conftest.py"

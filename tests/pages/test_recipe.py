@@ -51,9 +51,8 @@ def add_site(copy: Path) -> None:
 @pytest.mark.timeout(300)
 def test_one_file_one_row_one_recording_one_case_and_one_docs_row_add_a_reader(copy: Path) -> None:
     add_site(copy)
-    done = suite(
-        copy, "piertalk or every_reader_has or every_source_has"
-    )  # the contract suite, the tests of the table
+    # The contract suite, the tests of the table.
+    done = suite(copy, "piertalk or every_reader_has or every_source_has")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert int(done.stdout.rpartition(" passed")[0].split()[-1]) >= 10
 

@@ -120,9 +120,8 @@ async def test_every_text_of_a_result_counts(
 async def test_the_links_of_a_page_are_known_also_of_a_long_one(
     state: MemoryState, workers: Workers
 ) -> None:
-    await workers.run(
-        int, deadline=Deadline.after(PATIENCE)
-    )  # on a busy machine a process starts slowly
+    # On a busy machine a process starts slowly.
+    await workers.run(int, deadline=Deadline.after(PATIENCE))
     provenance = made(state, workers)
     links = [f"{SHOWN}{number}" for number in range(1_000)]
     await provenance.remember_page(

@@ -487,9 +487,8 @@ async def test_a_repetition_of_an_earlier_passage_is_dropped(
     long = "The keeper lights the lamp at dusk and writes into the book how the wind stood, how the sea ran and who came. "
     twice = f"# One\n\n{long}{long.upper()}\n\n# Two\n\n{long}{long.upper()}"
     assert (await find(embedder, state, "tides", markdown=twice, size=80)).passages == 1
-    assert (
-        await find(embedder, state, "tides", markdown=again)
-    ).passages == 4  # short ones depend on their section
+    # Short ones depend on their section.
+    assert (await find(embedder, state, "tides", markdown=again)).passages == 4
 
 
 async def test_a_page_is_embedded_once(

@@ -60,9 +60,8 @@ def test_one_file_one_row_one_recording_and_one_docs_row_add_a_provider(copy: Pa
         assert "HERONSEARCH" in run(copy, f"tools/{tool}.py").stdout.upper()
     asked = run(copy, "-c", "from tools.bundle import manifest; print(manifest()['user_config'])")
     assert "heronsearch_api_key" in asked.stdout, asked.stderr
-    done = suite(
-        copy, "heronsearch or order"
-    )  # the contract suite, and all other tests that name the vendor
+    # The contract suite, and all other tests that name the vendor.
+    done = suite(copy, "heronsearch or order")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 

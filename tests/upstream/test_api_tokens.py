@@ -119,9 +119,8 @@ async def test_a_token_that_nobody_made_costs_the_state_nothing(
     assert state.verbs == before
     clock.now += FRESH_SECONDS
     await asyncio.gather(*(server.find(new_secret()) for _ in range(500)))
-    assert state.verbs - before == Counter(
-        get=1
-    )  # one look for all, and no scan where nothing has changed
+    # One look for all, and no scan where nothing has changed.
+    assert state.verbs - before == Counter(get=1)
 
 
 async def test_entries_are_read_again_after_a_while_even_if_no_change_was_counted(

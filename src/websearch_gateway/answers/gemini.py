@@ -185,9 +185,8 @@ class Gemini(EngineApi):
             return None
         error = _error(reply.body)
         reasons = {str(detail.get("reason")) for detail in objects(error.get("details"))}
-        if any(
-            reason.startswith("API_KEY_") for reason in reasons
-        ):  # INVALID, EXPIRED, SERVICE_BLOCKED ...
+        # INVALID, EXPIRED, SERVICE_BLOCKED ...
+        if any(reason.startswith("API_KEY_") for reason in reasons):
             return SearchAuthError(
                 f"Gemini rejected the key (HTTP {reply.status}); check GEMINI_API_KEY."
             )

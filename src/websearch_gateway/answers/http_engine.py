@@ -233,9 +233,8 @@ class HttpEngine:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
                 with billed(call.bill, usual):
                     reply = await self._send(asked, call)
-                if (
-                    200 <= reply.status < 300
-                ):  # its own count takes the place of the usual price, unless it is unread
+                # Its own count takes the place of the usual price, unless it is unread.
+                if 200 <= reply.status < 300:
                     assumed += usual
                 replies.append(await self._body(asked, reply))
                 asked = await in_own_thread_if_large(
@@ -335,9 +334,8 @@ class HttpEngine:
     def _failure(self, reply: Reply) -> SearchError | None:
         """The error for a status of any vendor. Omits the vendor's words, which may quote the question."""
         status, vendor = reply.status, self.api.vendor
-        is_page = (
-            reply.body.lstrip()[:1] == b"<"
-        )  # of a proxy or a bot check, so the status says nothing about the key
+        # Of a proxy or a bot check, so the status says nothing about the key.
+        is_page = reply.body.lstrip()[:1] == b"<"
         if 200 <= status < 300:
             return (
                 SearchProviderParseError(f"{vendor} answered with a page instead of JSON.")

@@ -242,9 +242,8 @@ class OpenAI(EngineApi):
             for action in actions
             for source in objects(action.get("sources"))
         ]
-        found += [
-            url for url in typed(list, reply.get("citations")) if isinstance(url, str)
-        ]  # xAI's list of pages
+        # xAI's list of pages.
+        found += [url for url in typed(list, reply.get("citations")) if isinstance(url, str)]
         urls: dict[str, str] = {}
         for url in filter(is_web_address, [*cited, *found]):
             urls.setdefault(page_key(url), url)
@@ -292,9 +291,8 @@ class OpenAI(EngineApi):
             return None
         error = typed(dict, body.get("error"))
         code = typed(str, error.get("code"))
-        words = typed(str, error.get("message")) or typed(
-            str, body.get("error")
-        )  # xAI gives a text as the error
+        # xAI gives a text as the error.
+        words = typed(str, error.get("message")) or typed(str, body.get("error"))
         if code in _MODEL_GONE or (
             status == 404 and (error.get("param") == "model" or "model" in words.casefold())
         ):
@@ -464,10 +462,11 @@ class OpenAISdk:
         key = self.api_key.get_secret_value()
         http = httpx2.AsyncClient(transport=_OwnTransport(self.http, key), trust_env=False)
         sdk = AsyncOpenAI(api_key=key, base_url=self.base_url, max_retries=0, http_client=http)
+        # Imports both here, in the thread.
         _ = (
             sdk.responses.with_raw_response,
             sdk.models.with_raw_response,
-        )  # imports both here, in the thread
+        )
         return sdk
 
 

@@ -346,9 +346,8 @@ def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
     if not word or (following and following["inverted"]):
         return True
     if word[0].islower():
-        return (
-            text[max(start, stop.start() - 1) : stop.start()] == " "
-        )  # words with blanks around each sign
+        # Words with blanks around each sign.
+        return text[max(start, stop.start() - 1) : stop.start()] == " "
     if stop[0][0] != "." or stop[0].startswith(".."):
         return True
     if _UNSTOPPED.match(word) and _UNSTOPPED.match(text, stop.start() - 1):

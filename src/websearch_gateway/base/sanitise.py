@@ -308,9 +308,8 @@ def wrap_untrusted(text: str, nonce: str) -> str:
     if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
     harmless = text
-    if (
-        nonce.casefold() in text.casefold()
-    ):  # a new pattern for each call would take longer than everything else here
+    # A new pattern for each call would take longer than everything else here.
+    if nonce.casefold() in text.casefold():
         harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
     harmless = _MARKER_LIKE.sub("&lt;", harmless)
     return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
@@ -385,9 +384,8 @@ class _Brackets:
         self._last_target = text.rfind("](")
         self._pieces: list[str] = []
         self._length = 0
-        self._open: list[
-            tuple[int, int, int]
-        ] = []  # of each: index in `_pieces`, offset in `_text`, length before
+        # Of each: index in `_pieces`, offset in `_text`, length before.
+        self._open: list[tuple[int, int, int]] = []
 
     def checked(self) -> str:
         """The text with inert links and images."""

@@ -634,9 +634,8 @@ def _of_piece(piece: _Piece) -> int:
         or (len(chunks) >= _SHORT_PIECES and sum(map(len, chunks)) <= _SHORT_PIECE * len(chunks))
         or _runs(piece)
     ):
-        return len(text) + sum(
-            not one.isascii() for one in text
-        )  # an ideograph says as much as two letters
+        # An ideograph says as much as two letters.
+        return len(text) + sum(not one.isascii() for one in text)
     if piece.name and _PERSONAL.fullmatch(piece.name):
         return len(piece.name) + len(text)
     return (
@@ -682,9 +681,8 @@ def _runs(piece: _Piece) -> bool:
     if piece.place == "host":
         return len(words) >= _SENTENCE_WORDS and len(text) >= LEAST_CHARACTERS
     if piece.place == "path":
-        spelled = [
-            token for token in tokens if token.isalpha() and token.isascii()
-        ]  # a product's code is not a key
+        # A product's code is not a key.
+        spelled = [token for token in tokens if token.isalpha() and token.isascii()]
         letters = sum(map(len, spelled))
         return (
             len(words) > _MOST_SLUG_WORDS

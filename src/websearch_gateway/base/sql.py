@@ -63,9 +63,8 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step], too_new: Exce
         return
     with connection:  # commits, or rolls back
         connection.execute("BEGIN IMMEDIATE")
-        version = _version(
-            connection
-        )  # again, under the lock: another process may have been faster
+        # again, under the lock: another process may have been faster.
+        version = _version(connection)
         if version > len(steps):
             raise too_new
         for number, step in enumerate(steps[version:], version + 1):

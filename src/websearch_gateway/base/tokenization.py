@@ -50,9 +50,8 @@ def fold(text: str) -> str:
         return text.lower()
     text = _WORDLESS.sub(" ", text)
     compatible = unicodedata.normalize("NFKC", text)
-    if (
-        len(compatible) > 2 * len(text) + 32
-    ):  # one character may become eighteen; ordinary text never grows so much
+    # One character may become eighteen; ordinary text never grows so much.
+    if len(compatible) > 2 * len(text) + 32:
         compatible = text
     decomposed = unicodedata.normalize("NFD", compatible.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))

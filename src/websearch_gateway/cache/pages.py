@@ -162,9 +162,8 @@ class PageCache:
             return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
             try:
-                seconds = (
-                    deadline.remaining()
-                )  # a slow site must leave time for serving the stored page
+                # A slow site must leave time for serving the stored page.
+                seconds = deadline.remaining()
                 earlier = deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
                 page = await self._reader.read(url, earlier, stored)
             except Unavailable as error:

@@ -119,9 +119,8 @@ class DocsLibrary:
                     "that one first."
                 )
             url = known.url
-        if known is not None and canonical(url) == canonical(
-            known.url
-        ):  # adding it again does not change whose it is
+        # Adding it again does not change whose it is.
+        if known is not None and canonical(url) == canonical(known.url):
             changes.pop("is_guarded", None)
         options = replace(options or (known.options if known else CrawlOptions()), **changes)
         if known is not None and known.page_count and options.base_url != known.options.base_url:
@@ -404,11 +403,12 @@ def source_url(source: str) -> str:
         if source.strip() and (is_folder or (path.is_file() and is_archive(path.name))):
             os.close(os.open(path, os.O_RDONLY))
             return f"{path.as_uri()}/" if is_folder else path.as_uri()
+    # Also a null character, a loop of links, an unknown `~name`.
     except (
         OSError,
         ValueError,
         RuntimeError,
-    ) as error:  # also a null character, a loop of links, an unknown `~name`
+    ) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SearchValidationError(f"{quoted(source)} cannot be read: {reason}.") from None
     raise SearchValidationError(
@@ -631,9 +631,8 @@ async def _chunk(
             )
         return chunk
     try:
-        address, _, anchor = (url or "").partition(
-            "#"
-        )  # `urldefrag` turns `imported:///` into `imported:/`
+        # `urldefrag` turns `imported:///` into `imported:/`.
+        address, _, anchor = (url or "").partition("#")
         wanted = unquote(anchor)
         urlsplit(address)
         if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none
@@ -737,9 +736,8 @@ def _status(
         **_facts(version, skipped),
         reason=reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
-        known=max(
-            version.known, version.page_count
-        ),  # pages that a refresh has not found yet are kept
+        # Pages that a refresh has not found yet are kept.
+        known=max(version.known, version.page_count),
         failed=version.failed,
         unembedded=version.unembedded,
         generation=version.generation,

@@ -166,11 +166,12 @@ class Registries:
             )
             body = reply.body
         except SearchFetchError as error:
+            # These say that the package does not exist.
             if error.details.get("status") not in (
                 404,
                 405,
                 410,
-            ):  # these say that the package does not exist
+            ):
                 raise
         try:
             facts = await self.workers.run(

@@ -217,12 +217,13 @@ def read_project(
         python, python_versions = _python(folder, pypi)
         node, node_versions = _node(folder, npm)
         is_project = any(any(folder.glob(name)) for name in MANIFESTS)
+    # Also no home folder, a null character.
     except (
         _Unusable,
         OSError,
         ValueError,
         RuntimeError,
-    ) as error:  # also no home folder, a null character
+    ) as error:
         return {"direct": [], "versions": {}, "origins": {}, "problem": str(error)}
     direct = [*_rows("pypi", python, python_versions), *_rows("npm", node, node_versions)]
     if not is_project:

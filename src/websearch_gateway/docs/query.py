@@ -455,11 +455,12 @@ def _fused(
     rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
     rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
     weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
+    # A page without a word of the query is never a perfect hit.
     counted = (
         True,
         bool(near),
         bool(definitions),
-    )  # a page without a word of the query is never a perfect hit
+    )
     best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (
         RRF_K + 1
     )

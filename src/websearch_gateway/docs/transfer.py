@@ -203,9 +203,8 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
 async def _put_all(
     library: DocsLibrary, version: SiteVersion, file: gzip.GzipFile, checks: _Checks
 ) -> None:
-    await library.store.set_status(
-        version.id, "failed", INTERRUPTED
-    )  # a failed version is not crawled
+    # A failed version is not crawled.
+    await library.store.set_status(version.id, "failed", INTERRUPTED)
     writes: deque[asyncio.Task[None]] = deque()
     try:
         while batch := await asyncio.to_thread(_batch, file, checks):
@@ -286,9 +285,8 @@ def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
     while len(found) < BATCH and size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
         size += len(line)
         frame = len(line)
-        for count, string in enumerate(
-            _STRING.finditer(line)
-        ):  # before all of its parts are in memory
+        # Before all of its parts are in memory.
+        for count, string in enumerate(_STRING.finditer(line)):
             frame -= string.end() - string.start()
             if count == MOST_STRINGS:
                 raise ValueError("no page has so many strings")

@@ -243,9 +243,8 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
         ) from None
     ours = {"service.name": "websearch-gateway", "service.version": __version__}
     resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})
-    provider = TracerProvider(
-        resource=resource, shutdown_on_exit=False
-    )  # it would wait for half a minute
+    # It would wait for half a minute.
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     base = endpoint.rstrip("/")
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces")))
     trace.set_tracer_provider(provider)

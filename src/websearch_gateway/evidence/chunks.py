@@ -225,9 +225,8 @@ def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Ite
     """A code block or table in parts of about `size` tokens."""
     lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
     above, below = _frame([markdown[start:end] for start, end in lines[:2]])
-    if (
-        estimate_tokens(above) > size
-    ):  # repeating it before every part could make more text than the page has
+    # Repeating it before every part could make more text than the page has.
+    if estimate_tokens(above) > size:
         above = f"{below}\n" if below else ""
     if len(below) > LONGEST_FENCE:
         above = below = ""

@@ -158,9 +158,8 @@ class Browser:
         for attempt in range(1 + self._retries):
             try:
                 return await launch(program)
-            except (
-                Exception
-            ) as error:  # the boundary to another process: a dying driver raises exactly this class
+            # The boundary to another process: a dying driver raises exactly this class.
+            except Exception as error:
                 if self._closed or attempt == self._retries:
                     raise _without_browser(NO_START) from error
             await self._sleep(self._backoff_seconds * 2**attempt)
@@ -247,9 +246,8 @@ class Rendering:
         own, fragment = self._document.final_url, urlsplit(self._document.url).fragment
         try:
             await context.route("**/*", self._intercept)
-            await context.route_web_socket(
-                "**/*", lambda _: None
-            )  # a routed socket reaches no server by itself
+            # A routed socket reaches no server by itself.
+            await context.route_web_socket("**/*", lambda _: None)
             page = await context.new_page()
             session = await context.new_cdp_session(page)
             # Some pages route by the fragment after `#`.
@@ -297,9 +295,8 @@ class Rendering:
         with suppress(Error):  # the page is closed
             reply = await self._reply(route.request)
             if reply is None:
-                await route.abort(
-                    "aborted"
-                )  # after this error of a navigation the page stays as it is
+                # After this error of a navigation the page stays as it is.
+                await route.abort("aborted")
             else:
                 status, headers, body = reply
                 await route.fulfill(status=status, headers=headers, body=body)

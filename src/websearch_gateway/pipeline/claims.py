@@ -355,10 +355,11 @@ async def _look_through(
     workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
 ) -> dict[str, Finding]:
     """What the page shows of each sentence; empty if it could not be looked through in time."""
+    # It runs in workers; most servers never need it.
     from websearch_gateway.evidence import (
         Finding,
         findings,
-    )  # it runs in workers; most servers never need it
+    )
 
     earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
     try:

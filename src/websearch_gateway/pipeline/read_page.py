@@ -426,9 +426,8 @@ class PassageFinder:
                 characters=size,
             )
             if prepared.characters <= MEMORY_CHARACTERS:
-                prepared = self._pages.setdefault(
-                    key, prepared
-                )  # another call may have been faster
+                # Another call may have been faster.
+                prepared = self._pages.setdefault(key, prepared)
         return prepared
 
 

@@ -209,9 +209,8 @@ class Recall(Generic[R]):
                 response, stopgap = await ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(round(seconds, 1)) from None
-        with suppress(
-            TimeoutError
-        ):  # the result is in memory by now, and a slow state must not lose it
+        # The result is in memory by now, and a slow state must not lose it.
+        with suppress(TimeoutError):
             async with asyncio.timeout((end - clock()) / 2):
                 await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
         return Served(response)
@@ -323,16 +322,14 @@ class RateLimits:
                     limit.end_key, b"%d" % math.ceil(self.clock() + limit.seconds), limit.seconds
                 )
             if count > limit.most:
-                if (
-                    limit is common and len(limits) > 1
-                ):  # another caller took the last common call meanwhile
+                # Another caller took the last common call meanwhile.
+                if limit is common and len(limits) > 1:
                     await state.add(limits[-1].key, -1, limits[-1].seconds)
                 raise await self._refusal(state, limit)
 
     async def _refusal(self, state: State, limit: _Limit) -> SearchRateLimitError:
-        end = _number(
-            await state.get(limit.end_key)
-        )  # none if the first caller left before it was written
+        # None if the first caller left before it was written.
+        end = _number(await state.get(limit.end_key))
         seconds = end - self.clock() if end else limit.seconds
         is_common = limit.setting == "GLOBAL_RATE_LIMIT"
         whose = "all users together" if is_common else "you"

@@ -412,9 +412,8 @@ def _result(
     hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]
 ) -> WebResult:
     page = outcome if isinstance(outcome, Page) else None
-    title = (
-        page.title if page and hit.title == hit.url else hit.title
-    )  # a hit without a title has its URL as title
+    # A hit without a title has its URL as title.
+    title = page.title if page and hit.title == hit.url else hit.title
     snippet = _plain(hit.snippet)
     if page and _repeats_unseen(snippet, page):
         snippet = _visible_snippet(page, terms)

@@ -264,9 +264,8 @@ class Gate:
             await send(message)
 
         work = asyncio.ensure_future(self._serve(scope, replay, noting, call, fault))
-        gone = asyncio.ensure_future(
-            receive()
-        )  # the body is read, so this can only be the end of the connection
+        # The body is read, so this can only be the end of the connection.
+        gone = asyncio.ensure_future(receive())
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
             if gone.done() and not work.done() and not complete:

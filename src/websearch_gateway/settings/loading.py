@@ -336,9 +336,8 @@ class Settings(
     def shown(self) -> dict[str, Any]:
         """Every setting by its environment name, safe to show: keys only as set or not set, URLs without logins."""
         dumped = self.model_dump(mode="json")
-        dumped["contact_url"] = (
-            self.contact_url and self.contact_url.partition("?")[0]
-        )  # a query may name a person
+        # A query may name a person.
+        dumped["contact_url"] = self.contact_url and self.contact_url.partition("?")[0]
         return {
             name.upper(): "(set)" if isinstance(getattr(self, name), SecretStr) else masked(value)
             for name, value in dumped.items()
@@ -421,9 +420,8 @@ def _warn_of_unknown_variables() -> None:
             _log.warning("There is no setting %s; did you mean %s?", shown(name), near)
 
 
-@lru_cache(
-    maxsize=512
-)  # a program that opens several gateways reads the same environment each time
+# A program that opens several gateways reads the same environment each time.
+@lru_cache(maxsize=512)
 def nearest_setting(name: str) -> str | None:
     """The setting that a name in our style is nearest to; None for the name of a setting, and for names of others.
 
@@ -488,9 +486,8 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(
-            _bytes_of(path).decode("utf-8-sig")
-        )  # Windows writes a byte order mark
+        # Windows writes a byte order mark.
+        values = tomllib.loads(_bytes_of(path).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None

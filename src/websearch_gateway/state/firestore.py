@@ -232,9 +232,8 @@ class FirestoreState(RemoteState):
             result = await document.update(transforms, retry=contention())
         except NotFound:
             return None
-        if (
-            not result.transform_results
-        ):  # an emulator, where several processes may read the same count
+        # An emulator, where several processes may read the same count.
+        if not result.transform_results:
             record = record_of((await document.get(retry=None)).to_dict())
             if record is None:
                 return None
@@ -332,9 +331,8 @@ class Record:
     value: bytes | None = None
     count: int = 0
     expires: float = math.inf
-    incarnation: int = field(
-        default_factory=lambda: 1 + secrets.randbits(52)
-    )  # servers may compute in floating point
+    # Servers may compute in floating point.
+    incarnation: int = field(default_factory=lambda: 1 + secrets.randbits(52))
     packed: bool = False
 
     @property

@@ -134,9 +134,8 @@ class ApiTokens:
         named = await self._named(name)
         for token in named:
             await self._state.delete(token.key)
-        await (
-            self._tell()
-        )  # also if there is none: an earlier run may have ended before it told the servers
+        # Also if there is none: an earlier run may have ended before it told the servers.
+        await self._tell()
         if not named:
             raise _unknown(name)
         return len(named)
@@ -222,9 +221,8 @@ class ApiTokens:
 
     async def _tell(self) -> None:
         await self._state.add(_CHANGES)
-        if (
-            self._state.problem is not None
-        ):  # it is in the memory of this process, which is about to end
+        # It is in the memory of this process, which is about to end.
+        if self._state.problem is not None:
             raise StateUnavailable(str(self._state.problem))
 
     async def _named(self, name: str) -> list[ApiToken]:

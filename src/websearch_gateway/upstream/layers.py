@@ -369,9 +369,8 @@ class CircuitBreaker:
             self.health.calls -= 1
             raise
         except Refused as error:
-            if not isinstance(
-                error, SearchValidationError
-            ):  # that error is about one request, not about the upstream
+            # That error is about one request, not about the upstream.
+            if not isinstance(error, SearchValidationError):
                 self.health.record_error(error)
             self._record_answer(generation)
             raise

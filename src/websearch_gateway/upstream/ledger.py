@@ -227,10 +227,11 @@ class Ledger:
     async def flush(self) -> None:
         """Write what is not written yet."""
         self._post_counts()
+        # A reservation that was given up ends with a write.
         for pending in (
             self._reserving,
             self._writing,
-        ):  # a reservation that was given up ends with a write
+        ):
             if pending:
                 await asyncio.wait(pending)
 
@@ -250,9 +251,8 @@ class Ledger:
 
         async def add() -> None:
             if self._writing:
-                await asyncio.wait(
-                    self._writing
-                )  # write pending refunds first, since they make room
+                # Write pending refunds first, since they make room.
+                await asyncio.wait(self._writing)
             for key, limit, setting in limits:
                 spent = await self._state.add(key, micros, KEPT_SECONDS)
                 reserved[key] = micros
@@ -390,9 +390,8 @@ class BudgetedEmbedder:
         call, found = call or Call(math.inf), []
         own = replace(call, bill=call.bill.part())
         async with self.ledger.payment(own, "embedding", self._usd(texts)):
-            for start in range(
-                0, len(texts) or 1, EMBEDDED_AT_ONCE
-            ):  # if one fails, those before it are paid
+            # If one fails, those before it are paid.
+            for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):
                 batch = texts[start : start + EMBEDDED_AT_ONCE]
                 with billed(own.bill, self._usd(batch)):
                     found.append(await self.embedder.embed(batch, kind, own))

@@ -284,9 +284,8 @@ class Hedging:
 
     health: HealthRegistry
     hedges: int = field(default=0, init=False)
-    _earned: int = field(
-        default=0, init=False, repr=False
-    )  # tenths, as whole numbers: they add up exactly
+    # tenths, as whole numbers: they add up exactly.
+    _earned: int = field(default=0, init=False, repr=False)
 
     def earn(self) -> None:
         """Earn a tenth of a hedge, as each call does."""

@@ -506,9 +506,8 @@ class _Handler(logging.StreamHandler[TextIO]):
             for record in waiting:
                 if self._is_writable():
                     super().emit(record)  # close() flushes again, with nothing queued
-            with suppress(
-                OSError, ValueError
-            ):  # a stderr that is closed or full must not end what was logged about
+            # A stderr that is closed or full must not end what was logged about.
+            with suppress(OSError, ValueError):
                 super().flush()
         finally:
             self.release()
@@ -556,9 +555,8 @@ class Redaction:
             "|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)"
         )
         self._masked = functools.partial(pattern.sub, "***")
-        self._masked_key = functools.lru_cache(maxsize=256)(
-            self._masked
-        )  # events have the same few names
+        # Events have the same few names.
+        self._masked_key = functools.lru_cache(maxsize=256)(self._masked)
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
         return {self._masked_key(str(key)): self._shown(value) for key, value in event.items()}

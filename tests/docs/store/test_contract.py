@@ -381,9 +381,8 @@ async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner
     assert not await docs.claim(id_, elsewhere, 60)
     await docs.release(id_, other)
     mine = this_process()
-    assert await docs.claim(
-        id_, Owner(mine.machine, 2**22 + 1, 1.0), 60
-    )  # no process has this number
+    # No process has this number.
+    assert await docs.claim(id_, Owner(mine.machine, 2**22 + 1, 1.0), 60)
     assert await docs.claim(id_, mine, 60)
     assert (await docs.version(id_)).owner == mine
 
@@ -467,9 +466,8 @@ async def test_a_page_is_removed_when_two_generations_miss_it(docs):
             await docs.finish_url(task, "gone" if task.url.endswith("b.html") else "done")
         assert await docs.finish_generation(id_)
         assert await found(docs, "goes", versions=[id_]) == expected
-    assert (
-        await found(docs, "stays", versions=[id_]) == []
-    )  # the start page is linked by nobody: crawls add it anew
+    # The start page is linked by nobody: crawls add it anew.
+    assert await found(docs, "stays", versions=[id_]) == []
 
 
 async def test_a_failed_page_stays(docs):

@@ -63,9 +63,8 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         await asyncio.Event().wait()
 
     monkeypatch.setattr("websearch_gateway.entrypoints.cli.render.watched", crawl)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a background job ignores the signal
+    # A background job ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 

@@ -209,9 +209,8 @@ async def test_a_call_that_does_not_end_is_given_up_after_the_time_of_one_search
     serve: Serve, sandbox: Sandbox, log: Path
 ) -> None:
     async with serve(SEARCH_DEADLINE_SECONDS="10") as (process, http):
-        await post(
-            http, search("Which river runs through Paris?")
-        )  # imports would take their time from the call
+        # Imports would take their time from the call.
+        await post(http, search("Which river runs through Paris?"))
         asked = sandbox.calls("openai")
         sandbox.fault("", "hang")
         calling = asyncio.create_task(post(http, search()))
@@ -273,9 +272,8 @@ async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(
                 "a page that takes too long has an error of its own"
             )
             assert resident(process.pid) < warm + MOST_GROWTH
-            again = [
-                asyncio.create_task(read(f"{path}?again")) for path in list(HOSTILE)[:2]
-            ]  # for each worker one
+            # For each worker one.
+            again = [asyncio.create_task(read(f"{path}?again")) for path in list(HOSTILE)[:2]]
             await asked.acquire()
             process.send_signal(signal.SIGTERM)
             assert await asyncio.wait_for(process.wait(), PATIENCE) == 0

@@ -320,9 +320,8 @@ async def test_a_state_that_takes_too_long_is_named(
 
     monkeypatch.setattr(Doctor, "check_state", hang)
     async with door() as http:
-        await http.post(
-            "/v1/search", json={"query": "How tall is the Eiffel Tower?"}
-        )  # it is built
+        # It is built.
+        await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})
         monkeypatch.setattr(status, "READY_SECONDS", 0.1)
         reply = await http.get("/readyz")
     assert (reply.status_code, reply.json()["dependencies"]["state"]) == (

@@ -85,9 +85,8 @@ NOTES = {
 def test_a_note_is_kept_with_its_mark(kind: str, container: str) -> None:
     markdown = CONTAINERS[container](NOTES[kind])
     assert "Oak[^1] lasts." in markdown
-    assert re.search(
-        r"\[\^1\] ?: From the hill\.", markdown
-    )  # the sanitiser sets a mark apart from its colon
+    # The sanitiser sets a mark apart from its colon.
+    assert re.search(r"\[\^1\] ?: From the hill\.", markdown)
     assert "↩" not in markdown
 
 

@@ -326,10 +326,11 @@ class Outbound:
 def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
     try:
         context = httpcore2.default_ssl_context()
+    # The library reads SSL_CERT_FILE, which may be left from a folder that is gone.
     except (
         OSError,
         ValueError,
-    ):  # the library reads SSL_CERT_FILE, which may be left from a folder that is gone
+    ):
         raise SearchNotConfiguredError(
             "SSL_CERT_FILE does not name a readable PEM file with certificates. Unset it, or give your own authorities "
             "with CA_BUNDLE."

@@ -358,9 +358,8 @@ class Worker:
     async def kill(self) -> None:
         """Kill the process at once."""
         self._send_kill()
-        for (
-            pipe
-        ) in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
+        # `wait` also waits until the pipes end, and an unread pipe never ends.
+        for pipe in self._pipes:
             pipe.close()
         await self._process.wait()
         self._transport.close()

@@ -94,9 +94,8 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     megabytes, resident, seconds, cpu = sys.argv[1:]
     limits = Limits(int(megabytes), int(resident), float(seconds), float(cpu))
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the parent handles Ctrl-C and then closes our input
+    # The parent handles Ctrl-C and then closes our input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         import resource
 

@@ -278,9 +278,8 @@ def page_symbols(
             found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
 
     for name, anchor in defined:
-        heading = _NO_ID.sub("-", name.lower()).strip(
-            "-"
-        )  # where the anchor is an empty element before one
+        # Where the anchor is an empty element before one.
+        heading = _NO_ID.sub("-", name.lower()).strip("-")
         place = offsets.get(anchor, offsets.get(heading, 0))
         add(name, "option" if name.startswith("-") else "api", anchor, place)
     item = _RUST_TITLE.fullmatch(title)
@@ -305,9 +304,8 @@ def page_symbols(
         )
         if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
             add(f"{title}.{name}", kind, anchor, offset)
-    anchored = {name for name, anchor in found if anchor} - {
-        owner
-    }  # its constructors have the name of a class
+    # Its constructors have the name of a class.
+    anchored = {name for name, anchor in found if anchor} - {owner}
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
@@ -359,9 +357,8 @@ def _definitions(
                 and _defines_nothing(markdown, start, end)
             ):
                 continue
-            if anchor and _LINK_ALONE.fullmatch(
-                markdown, start, end
-            ):  # a list of links defines nothing
+            # A list of links defines nothing.
+            if anchor and _LINK_ALONE.fullmatch(markdown, start, end):
                 continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found

@@ -262,9 +262,8 @@ _NO_SLUG = re.compile(r"[\W_]+")
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
 _ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
-_PROGRAM = re.compile(
-    r".*(?:\s|\.(?=-))"
-)  # before an option: `git commit --amend`, `migrate.--fake`
+# Before an option: `git commit --amend`, `migrate.--fake`.
+_PROGRAM = re.compile(r".*(?:\s|\.(?=-))")
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^<>]{0,200}+>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
 _DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[""")
@@ -364,9 +363,8 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
     for block in blocks(text):
         if block.kind == "rule":
             rule = block.start
-        elif (
-            block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule)
-        ):  # its end underlines it
+        # Its end underlines it.
+        elif block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule):
             rule, front = -1, rule
         elif block.kind == "heading" and block.level <= 2:
             title = text[block.start : block.end].lstrip("# ").partition("\n")[0][:MAX_TITLE_CHARS]

@@ -247,9 +247,8 @@ class PageWork:
     wanted: str = ""
     versions: VersionFolders = field(init=False)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _whole: set[str] = field(
-        default_factory=set
-    )  # the bodies that need no scripts; others are the same for each page
+    # The bodies that need no scripts; others are the same for each page.
+    _whole: set[str] = field(default_factory=set)
     _looked: int = 0
     _needed: int = 0
     _files: Counter[str] = field(default_factory=Counter)  # how many by their ending
@@ -279,9 +278,8 @@ class PageWork:
             if fetched.status == NOT_MODIFIED or digest == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
-            async with self._body_locks.setdefault(
-                digest, asyncio.Lock()
-            ):  # a duplicate may be in work too
+            # A duplicate may be in work too.
+            async with self._body_locks.setdefault(digest, asyncio.Lock()):
                 return await self._index(task, fetched, digest)
         except SearchTimeoutError as error:
             return await self._retried(task, error.message, None)

@@ -216,9 +216,8 @@ class CrawlRunner:
                 )
         if not await self.store.claim(version_id, self.owner, LEASE_SECONDS):
             version = await self.store.version(version_id)
-            if (
-                version is None or version.owner is None
-            ):  # deleted, or failed since crawls died of it
+            # deleted, or failed since crawls died of it.
+            if version is None or version.owner is None:
                 return version
             raise StateUnavailable(
                 f"Process {version.owner.pid} on {version.owner.machine} crawls this site already. "

@@ -454,9 +454,8 @@ class WebSource:
             fetched = await self._get(url, {}, max_bytes=listing.MAX_INFLATED // 2)
         except SearchError:
             return None
-        return (
-            None if fetched.content_type == "text/html" else fetched
-        )  # a "not found" page with status 200
+        # A "not found" page with status 200.
+        return None if fetched.content_type == "text/html" else fetched
 
 
 @dataclass(slots=True)

@@ -315,9 +315,8 @@ class Frontier(Transacted):
             WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
         """
         found: dict[int, list[Skipped]] = {}
-        for id_ in (
-            version_ids
-        ):  # each with a limit of its own, so that one site cannot hide the reasons of others
+        # Each with a limit of its own, so that one site cannot hide the reasons of others.
+        for id_ in version_ids:
             counts: Counter[str] = Counter()
             urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
             left_out = [
@@ -401,10 +400,11 @@ _WITH_PAGES = "WHERE EXISTS (SELECT 1 FROM pages WHERE version_id = versions.id)
 
 def _stored(options: CrawlOptions) -> str:
     fields = asdict(options)
+    # Older versions of the gateway, which may share the database, lack them.
     for name in (
         "base_url",
         "is_guarded",
-    ):  # older versions of the gateway, which may share the database, lack them
+    ):
         if not fields[name]:
             del fields[name]
     return json.dumps(fields)
@@ -693,9 +693,8 @@ def _put(
     depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(
         by_address, 0
     )
-    ids, _ = note_urls(
-        db, version_id, depths, "skipped"
-    )  # an address without a page is due at the next refresh
+    # An address without a page is due at the next refresh.
+    ids, _ = note_urls(db, version_id, depths, "skipped")
     new: list[IndexRow] = []
     for address, (page, ready) in by_address.items():
         task = UrlTask(ids[address], version_id, address)

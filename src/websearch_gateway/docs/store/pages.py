@@ -83,9 +83,8 @@ def _put_vectors(
     """Store the vectors of a page, one row per chunk."""
     import numpy as np
 
-    db.execute(
-        "DELETE FROM vectors WHERE page_id = ?", (page_id,)
-    )  # the id of the new row shows readers the change
+    # The id of the new row shows readers the change.
+    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))
     db.execute(
         """
         INSERT INTO vectors (page_id, version_id, embedder, dimensions, chunk_ids, data) VALUES (?, ?, ?, ?, ?, ?)
@@ -313,9 +312,8 @@ def _put_chunks(
     new: list[IndexRow] = []
     rows = zip(page.sections, page.draft.chunks, page.rows, strict=True)
     for ordinal, (section, chunk, row) in enumerate(rows):
-        anchors = " ".join(
-            (chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner))
-        )  # no id has a blank
+        # No id has a blank.
+        anchors = " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))
         place = (ordinal, chunk.start, chunk.stop, anchors)
         if (known := old.get(section)) is None:
             headings = HEADING_SEPARATOR.join(chunk.heading_path)
@@ -422,9 +420,8 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
         anchor = next(anchor for (id_, anchor), _ in targets.most_common() if id_ == page_id)
         headed = places.get((page_id, f"# {name}"), None if anchor else 0)
         ordinal = places.get((page_id, f"#{anchor}"), headed)
-        if (
-            ordinal is not None
-        ):  # the page has no such place: its text leads to the section more surely
+        # The page has no such place: its text leads to the section more surely.
+        if ordinal is not None:
             found.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
     return found
 

@@ -464,9 +464,8 @@ class PostgresDatabase(Database):
         """See `SqlDocs.search_vectors`."""
         dimensions = vector.size
         self._connection.execute(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}")
-        self._connection.execute(
-            "SET LOCAL hnsw.iterative_scan = strict_order"
-        )  # until enough match
+        # Until enough match.
+        self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
         written = f"[{','.join(map(str, vector.reshape(-1).tolist()))}]"
         rows = self._connection.execute(
             f"""

@@ -21,9 +21,8 @@ def main() -> None:
     """Entry point of the `websearch-gateway` command."""
     forget_unusable_width()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="replace"
-        )  # a terminal without a character shows `?`, not a traceback
+        # A terminal without a character shows `?`, not a traceback.
+        sys.stdout.reconfigure(errors="replace")
     try:
         # How most clients start the server: without an option to parse it needs no typer.
         if sys.argv[1:] == ["serve"]:
@@ -50,9 +49,8 @@ def serve_over_stdio(
     """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
     others."""
     collect_rarely()
-    settings = _logging(
-        config, as_json=as_json, **flags
-    )  # first: a wrong one is told without loading the SDK
+    # first: a wrong one is told without loading the SDK.
+    settings = _logging(config, as_json=as_json, **flags)
     from websearch_gateway.entrypoints.mcp.stdio import serve_stdio
 
     exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)

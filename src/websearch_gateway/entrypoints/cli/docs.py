@@ -547,9 +547,8 @@ docs.command("list")(list_sites)
 docs.command("status")(status)
 docs.command("update")(update)
 docs.command("delete")(delete)
-docs.command("search", context_settings={"ignore_unknown_options": True})(
-    search
-)  # `--flag` is a query
+# `--flag` is a query.
+docs.command("search", context_settings={"ignore_unknown_options": True})(search)
 docs.command("read")(read)
 docs.command("export")(export)
 docs.command("import")(import_file)

@@ -147,9 +147,8 @@ def check_claims(token: str, now: float) -> None:
         if name not in claims:
             continue
         moment = claims[name]
-        if (
-            type(moment) not in (int, float) or not 0 <= moment <= _LAST_MOMENT
-        ):  # True is an int too, but not a time
+        # True is an int too, but not a time.
+        if type(moment) not in (int, float) or not 0 <= moment <= _LAST_MOMENT:
             raise InvalidToken("Its times are not seconds since 1970.")
         if name != "exp" and moment > now + LEEWAY_SECONDS:
             raise InvalidToken("It is not valid yet.")
@@ -371,13 +370,11 @@ class Authentication:
             token = token_of(scope, basic=row is not None and row.basic) or cookie_token(scope)
             if token is None:
                 if row is not None and row.key_in_body:
-                    scope[VERIFY] = (
-                        self._verifier.verify
-                    )  # the endpoint verifies the token in the body
+                    # The endpoint verifies the token in the body.
+                    scope[VERIFY] = self._verifier.verify
                     return None
-                challenge = self._bearer(
-                    scope, {}
-                )  # RFC 6750 section 3.1: no error code without credentials
+                # RFC 6750 section 3.1: no error code without credentials.
+                challenge = self._bearer(scope, {})
                 return (
                     sign_in_reply(self._base, 401, "", challenge)
                     if wants_page(scope)

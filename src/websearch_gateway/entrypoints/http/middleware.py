@@ -365,9 +365,8 @@ class RequestBody:
 
         async def replay() -> Message:
             if not unread:
-                await (
-                    asyncio.Event().wait()
-                )  # a disconnect cancels the app instead of sending it a message
+                # A disconnect cancels the app instead of sending it a message.
+                await asyncio.Event().wait()
             return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
         async def sending(message: Message) -> None:

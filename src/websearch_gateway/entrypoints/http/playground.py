@@ -295,9 +295,8 @@ async def _events(
             )
             end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
             end["why"] = why_nothing(result, list(watch.asked.values()))
-        except (
-            Exception
-        ) as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+        # The entrypoint: the reply has begun, so the error becomes its last event.
+        except Exception as error:
             end = own_shape(describe(error), 500)
         tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
 

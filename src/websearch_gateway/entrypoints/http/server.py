@@ -120,9 +120,8 @@ def end_by_force(server: uvicorn.Server, seconds: float) -> None:
         timer.daemon = True
         timer.start()
         if hasattr(signal, "alarm"):
-            signal.alarm(
-                math.ceil(seconds) + 1
-            )  # the kernel's timer, in case no Python thread runs
+            # The kernel's timer, in case no Python thread runs.
+            signal.alarm(math.ceil(seconds) + 1)
         handle_exit(sig, frame)
 
     server.handle_exit = handle  # type: ignore[method-assign]

@@ -91,9 +91,8 @@ def _stdin_for_us_alone() -> BinaryIO:
         os.close(null)
     except OSError:  # it is closed, or no descriptor is left
         return sys.stdin.buffer
-    return os.fdopen(
-        pipe, "rb", closefd=False
-    )  # a thread may still read from it when this process ends
+    # A thread may still read from it when this process ends.
+    return os.fdopen(pipe, "rb", closefd=False)
 
 
 async def _lines_of(pipe: BinaryIO) -> AsyncIterator[str]:

@@ -237,9 +237,8 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
     queries = list(whole.queries)
     by_size = sorted(range(len(queries)), key=lambda place: size_of(queries[place]))
     for done, place in enumerate(by_size):
-        share = left // (
-            len(by_size) - done
-        )  # the room that a short query leaves goes to longer ones
+        # The room that a short query leaves goes to longer ones.
+        share = left // (len(by_size) - done)
         queries[place], missing = _fit_query(queries[place], share)
         left -= size_of(queries[place])
         lost += missing

@@ -222,9 +222,8 @@ async def _add(
     if given.base_url is not None:
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
     call = gateway.reading.provenance.checking_redirects(UNLIMITED, url, caller)
-    options["is_guarded"] = (
-        call is not UNLIMITED
-    )  # holds when the crawl resumes without the caller, too
+    # Holds when the crawl resumes without the caller, too.
+    options["is_guarded"] = call is not UNLIMITED
     site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
         if package:

@@ -205,9 +205,8 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORDS.findall(text.lower())
     found: list[str] = []
-    for run in _RUNS.findall(
-        text
-    ):  # ASCII punctuation always separates words, so each run is independent
+    # ASCII punctuation always separates words, so each run is independent.
+    for run in _RUNS.findall(text):
         if run.isascii():
             found.append(run.lower())
         else:
@@ -226,9 +225,8 @@ def _words_of_run(text: str) -> list[str]:
         for letter in unicodedata.normalize("NFD", spaced)
         if unicodedata.category(letter) != "Mn"
     )
-    return list(
-        _split("".join(map(str.lower, bare)))
-    )  # each letter alone, so that no sigma becomes a final one
+    # Each letter alone, so that no sigma becomes a final one.
+    return list(_split("".join(map(str.lower, bare))))
 
 
 @functools.lru_cache(4_096)

@@ -119,9 +119,8 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
             Without it the page is documentation, whose main element is kept as a whole.
     """
-    alive = list(
-        root.iter()
-    )  # otherwise each walk below creates new Python objects, which takes a fifth of the time
+    # Otherwise each walk below creates new Python objects, which takes a fifth of the time.
+    alive = list(root.iter())
     cleaned = clean(root, url, thorough=thorough)
     if 0 < len(cleaned.outline.blocks) <= MOST_JUDGED_BLOCKS:
         measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
@@ -212,9 +211,8 @@ def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
         or len(measures.depth) > SECOND_OPINION_BLOCKS
     ):
         return False
-    if (
-        cleaned.kind == "article"
-    ):  # even if the filter keeps no prose: then it may have kept teasers alone
+    # Even if the filter keeps no prose: then it may have kept teasers alone.
+    if cleaned.kind == "article":
         return True
     words = measures.words
     expected = float(_expected_f1(words, alone)[1].max())
@@ -330,9 +328,8 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: b
     measures.np.cumsum([keep, likely], axis=1, out=running[:, 1:])
     kept, sure = running[:, measures.end] - running[:, measures.start]
     size = measures.end - measures.start
-    is_formula = (measures.sums[:, 0] == 0) & (
-        sure >= _LOWEST * size
-    )  # pictures, of which no words are counted
+    # pictures, of which no words are counted.
+    is_formula = (measures.sums[:, 0] == 0) & (sure >= _LOWEST * size)
     partly = (kept < size) & ((kept > 0) | is_formula)
     for container, is_partly in zip(outline.containers, partly, strict=True):
         if container.tag == "table" or (is_partly and container.tag in _WHOLE):
@@ -368,9 +365,8 @@ def _keep_docs(measures: Measures, keep: Mask) -> None:
     """Keep what is text on any page of documentation: all code, the page's own heading, and the notes at its foot."""
     tags, h1 = measures.tags, measures.tags == blocks.TAG_NUMBER["h1"]
     code = tags == blocks.TAG_NUMBER["pre"]
-    leads = (tags == blocks.TAG_NUMBER["p"])[:-1] & code[
-        1:
-    ]  # the words that say what the code is for
+    # The words that say what the code is for.
+    leads = (tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]
     keep |= code
     keep[:-1] |= leads
     for container in measures.outline.containers:
@@ -383,9 +379,8 @@ def _keep_docs(measures: Measures, keep: Mask) -> None:
         keep |= h1 & (measures.titled == 1)
     heading, tokens = -1, measures.tokens
     for at in measures.np.flatnonzero(keep).tolist():
-        if (
-            h1[at] and heading >= 0 and tokens[at] == tokens[heading]
-        ):  # a theme has it once more for paper
+        # A theme has it once more for paper.
+        if h1[at] and heading >= 0 and tokens[at] == tokens[heading]:
             keep[heading] = False
         heading = at if h1[at] else -1
 
@@ -605,9 +600,8 @@ def _mains(outline: Outline, kept: Floats, *, is_docs: bool) -> list[Container]:
         for c in reversed(outline.containers)
         if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1]
     )
-    inner = next(
-        around, None
-    )  # elements that hold most of the text are in each other, the innermost last
+    # Elements that hold most of the text are in each other, the innermost last.
+    inner = next(around, None)
     return [] if inner is None else [_all_sections(outline, inner)]
 
 
@@ -639,14 +633,12 @@ def blank(outline: Outline, keep: Mask) -> None:
         if below < container.end and container.start < container.end:
             is_dropped = before[container.start] == before[container.end]
             if is_dropped:
-                del container.element[
-                    1:
-                ]  # one stays, so that a heading does not take it for an empty target of links
+                # One stays, so that a heading does not take it for an empty target of links.
+                del container.element[1:]
                 for child in container.element:
                     child.clear()
-            if (
-                is_dropped or container.tag == "table"
-            ):  # the cells and tables in a table count, even without text
+            # The cells and tables in a table count, even without text.
+            if is_dropped or container.tag == "table":
                 below = container.end
 
 
@@ -755,9 +747,8 @@ def _directives_and_links(root: Any, url: str) -> CrawledPage:
         for one in root.iter("link")
         if "canonical" in one.get("rel", "").lower().split()
     ]
-    if (docsify := _docsify(root)) and url.endswith(
-        ("/", "/index.html")
-    ):  # a shell that shows this file
+    # A shell that shows this file.
+    if (docsify := _docsify(root)) and url.endswith(("/", "/index.html")):
         canonical = [_HOMEPAGE.findall(docsify)[0] if _HOMEPAGE.search(docsify) else "README.md"]
     return CrawledPage(
         title="",
@@ -811,9 +802,10 @@ def _links(root: Any, base: str) -> Iterator[str]:
         names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
         seen = {_absolute(base, name) for name in names}
         yield from sorted(seen)
+    # Rendered.
     is_docsify = docsify or any(
         "markdown-section" in one.get("class", "") for one in root.iter("article")
-    )  # rendered
+    )
     for element in root.iter("a", "area", "frame", "iframe", "link"):
         if element.tag == "link" and not _NEIGHBOURS.intersection(
             element.get("rel", "").lower().split()
@@ -828,9 +820,8 @@ def _links(root: Any, base: str) -> Iterator[str]:
             )
         if not target or "nofollow" in element.get("rel", "").lower().split():
             continue
-        if (
-            bare := target.partition("#")[0]
-        ) in written:  # most links of an index differ only in their fragments
+        # Most links of an index differ only in their fragments.
+        if (bare := target.partition("#")[0]) in written:
             continue
         written.add(bare)
         if (link := _absolute(base, bare)) and link not in seen:

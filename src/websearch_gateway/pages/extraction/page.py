@@ -89,9 +89,8 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     if (root := _as_xhtml(text, plain=plain)) is not None:
         return root
     safe, part = text.replace("\0", ""), _LARGE_TAG // 2
-    if any(
-        safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)
-    ):  # there may be a large tag
+    # There may be a large tag.
+    if any(safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)):
         safe = _OVERLOADED_TAG.sub(
             lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe
         )
@@ -415,9 +414,8 @@ def _is_part(heading: str, title: str) -> bool:
     return (
         folded in (part.casefold() for part in _SEPARATOR.split(title))
         or (whole.startswith(folded) and _SEPARATOR.match(title, len(heading)) is not None)
-        or (
-            whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":")
-        )  # JSDoc: Class: Table
+        # JSDoc: "Class: Table".
+        or (whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":"))
     )
 
 
@@ -568,17 +566,18 @@ _KINDS_LIKE = re.compile(
 )
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
 _NAMES |= {"structfield section-header": "block"}  # of rustdoc
+# Of AsciiDoc: a number in code that a list below explains.
 _NAMES |= {
     "conum": "callout",
     "ulist tablist": "furniture",
-}  # of AsciiDoc: a number in code that a list below explains
+}
+# Of TypeDoc.
 _NAMES |= {
     "tsd-tag": "flag",
     **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture"),
-}  # of TypeDoc
-_NAMES |= dict.fromkeys(
-    ("book-header", "search-results-title"), "furniture"
-)  # of GitBook and HonKit
+}
+# Of GitBook and HonKit.
+_NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")
 """What has no other class than this one."""
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(

@@ -140,10 +140,11 @@ def _each(element: Any, *names: str) -> Iterator[str]:
     for child in _children(element, names):
         name = next(_children(child, ("name",)), child)  # of an author in Atom
         text = "".join(name.itertext())
+        # RSS does not say whether its titles are markup.
         if child.get("type") not in (
             "text",
             "xhtml",
-        ):  # RSS does not say whether its titles are markup
+        ):
             text = html.unescape(_TAG.sub(" ", text))
         if words := " ".join(text.split()):
             yield words

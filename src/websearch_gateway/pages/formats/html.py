@@ -188,9 +188,10 @@ class HtmlReader:
 
 
 def _refresh_of(body: bytes, url: str, charset: str) -> str:
+    # large, and the server itself reads no page.
     from websearch_gateway.pages.extraction.extract import (
         refresh_of,
-    )  # large, and the server itself reads no page
+    )
 
     return refresh_of(body, url, charset)
 

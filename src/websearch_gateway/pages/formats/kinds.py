@@ -239,10 +239,11 @@ def _document(body: bytes, declared: str) -> Kind | None:
             return kind
     head, is_vague = body[:SNIFFED_BYTES], declared in _VAGUE_TYPES
     if is_vague or _JSON_TYPES.fullmatch(declared):
+        # Programs write the version of the format first or last.
         ends = (
             head,
             body[-SNIFFED_BYTES:],
-        )  # programs write the version of the format first or last
+        )
         if head.lstrip().startswith(b"{") and any(map(_NOTEBOOK.search, ends)):
             return "notebook"
     if declared in ("message/rfc822", "multipart/related") or (

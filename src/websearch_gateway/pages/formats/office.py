@@ -497,9 +497,8 @@ def _write_slide(package: Package, part: str, tree: Any, number: int, builder: B
     words = "" if title is None else " ".join(_words(title).split())
     builder.text(builder.block("h2"), words or f"Slide {number}")
     rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
-    places: list[
-        Place
-    ] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
+    # From top to bottom; a shape whose place is unknown stays behind the one before it.
+    places: list[Place] = []
     for one in rest:
         places.append(_place(one) or (places[-1] if places else (0, 0)))
     for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):

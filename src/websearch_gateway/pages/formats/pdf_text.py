@@ -100,9 +100,8 @@ def _height(sign: Sign, size: float, baseline: float) -> str:
 
 def text_of(line: Sequence[Placed]) -> str:
     """The words of a line, from left to right on the paper, as they are read, with marks around their links."""
-    if all(
-        word.text.isascii() and not word.link for word in line
-    ):  # nearly all lines of most documents
+    # Nearly all lines of most documents.
+    if all(word.text.isascii() and not word.link for word in line):
         return " ".join(word.text for word in line)
     pieces = []
     reads = _as_read(line)

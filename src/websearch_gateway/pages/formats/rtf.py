@@ -154,9 +154,8 @@ class _Reader:
             self.at = match.end()
             if byte is not None or text is not None:
                 data = text if byte is None else bytes((int(byte, 16),))
-                skipped = min(
-                    self.left_to_skip, len(data)
-                )  # what stands in for a Unicode character before it
+                # What stands in for a Unicode character before it.
+                skipped = min(self.left_to_skip, len(data))
                 self.left_to_skip -= skipped
                 raw += data[skipped:]
                 continue
@@ -201,9 +200,8 @@ class _Reader:
                 and "\ud800" <= target[-1][0][-1:] <= "\udbff"
                 and "\udc00" <= text[0] <= "\udfff"
             ):
-                pair = (
-                    target.pop()[0] + text
-                )  # a character beyond the first 65,536 comes in two halves
+                # A character beyond the first 65,536 comes in two halves.
+                pair = target.pop()[0] + text
                 text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             target.append((text, marks))
 

@@ -97,10 +97,11 @@ def _language(pre: Any) -> str:
         )
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return "html" if name == "markup" else name.lower()  # so Prism calls it
+    # Hexo's `<figure class="highlight python">`.
     for element in (
         pre,
         *islice(pre.iterancestors("figure"), 1),
-    ):  # Hexo's `<figure class="highlight python">`
+    ):
         if (found := _ROUGE.match(element.get("class", ""))) and found[1] not in _NO_LANGUAGE:
             return str(found[1])
     names = [

@@ -12,9 +12,8 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
     r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
 )
-_MAYBE_SPECIAL = re.compile(
-    r"[\\`*_\]<&~]"
-)  # most text has none, and to look for them is faster than `_SPECIAL`
+# Most text has none, and to look for them is faster than `_SPECIAL`.
+_MAYBE_SPECIAL = re.compile(r"[\\`*_\]<&~]")
 _LINE_STARTS = "#-+>=~|"
 _LINE_START = re.compile(
     r"^(?:(\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE
@@ -68,9 +67,8 @@ def absolute(href: str | None, base: str) -> str:
     if not href or href.strip() in ("", "#"):
         return ""
     place, mark, fragment = href.partition("#")
-    if (
-        mark and place and _PLAIN_FRAGMENT.fullmatch(fragment)
-    ):  # many links differ in their fragments only
+    # Many links differ in their fragments only.
+    if mark and place and _PLAIN_FRAGMENT.fullmatch(fragment):
         return f"{target}#{fragment}" if (target := _absolute(place, base)) else ""
     return _absolute(href, base)
 

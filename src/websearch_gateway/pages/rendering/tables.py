@@ -66,9 +66,8 @@ def is_data(element: Any) -> bool:
             "p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"
         )
     )
-    if len(rows) == 1 and any(
-        not "".join(cell.itertext()).strip() for cell in rows[0]
-    ):  # a note beside its picture
+    # A note beside its picture.
+    if len(rows) == 1 and any(not "".join(cell.itertext()).strip() for cell in rows[0]):
         return False
     return max(map(len, rows), default=0) >= 2 and blocks <= sum(map(len, rows))
 
@@ -200,9 +199,8 @@ def _as_code_spans(pre: Any) -> None:
 
 def _spans(cell: Any) -> tuple[int, int]:
     """How many columns and rows a cell spans; rowspan 0 reaches to the end of its group."""
-    if (
-        cell.get("colspan") is None and cell.get("rowspan") is None
-    ):  # most cells; it saves a tenth of the time
+    # Most cells; it saves a tenth of the time.
+    if cell.get("colspan") is None and cell.get("rowspan") is None:
         return 1, 1
     across, down = (_count(cell.get(name, "")) for name in ("colspan", "rowspan"))
     across = min(max(across, 1), LARGEST_CELL)

@@ -294,9 +294,8 @@ class _Writer:
             return [_noted(note, blocks)]
         if tag in HEADINGS:
             line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
-            line = _ESCAPED_NUMBER.sub(
-                r"\1\2", line
-            )  # behind the mark of a heading it begins no list
+            # Behind the mark of a heading it begins no list.
+            line = _ESCAPED_NUMBER.sub(r"\1\2", line)
             return [marked(f"{'#' * HEADINGS[tag]} {line}", element)]
         if tag == "li":
             if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
@@ -310,9 +309,8 @@ class _Writer:
                 else whole
             ]
         if tag == "blockquote":
-            if any(
-                block.startswith("```") for block in blocks
-            ):  # code in a quote would begin each line with its mark
+            # Code in a quote would begin each line with its mark.
+            if any(block.startswith("```") for block in blocks):
                 return blocks
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":

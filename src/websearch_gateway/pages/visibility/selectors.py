@@ -148,9 +148,8 @@ class Compound:
     @property
     def key(self) -> str:
         """The rarest key that a match requires, in the order id, class, condition, tag; empty if there is none."""
-        alone = (
-            others[0].key for others in self.among if len(others) == 1
-        )  # as in `:where(.wide)`
+        # As in `:where(.wide)`.
+        alone = (others[0].key for others in self.among if len(others) == 1)
         return min(filter(None, chain(self.keys, alone)), default="")
 
     @property
@@ -284,12 +283,11 @@ _NOT_AT_LOAD = frozenset(
             "host",
             "current",
         ),
-        *(
-            "before",
-            "after",
-            "first-line",
-            "first-letter",
-        ),  # parts of an element, with one colon as in CSS 2
+        # Parts of an element, with one colon as in CSS 2.
+        "before",
+        "after",
+        "first-line",
+        "first-letter",
     }
 )
 """What no element of a page is at load, before its user does anything."""
@@ -349,11 +347,12 @@ def parse_selector(text: str) -> Selector | None:
     return Selector(tuple(reversed(inner)), tuple(reversed(inner_joints)), is_loose)
 
 
+# No sheet has as many characters as one has of the former.
 _OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = (
     1,
     1 << 30,
     1 << 60,
-)  # no sheet has as many characters as one has of the former
+)
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
@@ -410,9 +409,8 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                 weight += max(one.compound.weight for one in held)
                 continue
             weight += _OF_A_CLASS
-            if (
-                name in _NOT_AT_LOAD or name in _NOT_CSS or name[0] == "-"
-            ):  # browsers drop rules with prefixes of others
+            # Browsers drop rules with prefixes of others.
+            if name in _NOT_AT_LOAD or name in _NOT_CSS or name[0] == "-":
                 return None, end
             if name == "root":
                 attributes.append(ROOT)

@@ -254,9 +254,8 @@ class _Survey:
         is_folded = (element.tag == "details" and element.get("open") is None) or element.get(
             "hidden"
         ) == "until-found"
-        folded = (
-            is_folded and not outer.judged
-        )  # browsers open it on a click, or when a user searches for its words
+        # Browsers open it on a click, or when a user searches for its words.
+        folded = is_folded and not outer.judged
         unseen = (
             (shut and not opened)
             or self._is_unseen(node, declared)
@@ -292,9 +291,8 @@ class _Survey:
         unseen = self._styles.unseen & node.name.keys - {CLOSED_CLASS}
         return (
             tag in _UNSEEN_TAGS
-            or (
-                tag == "title" and node.parent is not None
-            )  # of an SVG; the page's own title is in its head
+            # Of an SVG; the page's own title is in its head.
+            or (tag == "title" and node.parent is not None)
             or (tag == "rp" and not is_short(element, MAX_BRACKET_CHARS))
             or (tag == "svg" and "0" in (element.get("width"), element.get("height")))
             or (bool(unseen) and not declared.style.keys() >= {"clip", "position"})

@@ -65,9 +65,8 @@ async def test_a_failure_in_mid_stream_is_the_last_event(
 async def test_a_refusal_comes_before_the_stream(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        openai_api, "EARLY_SECONDS", PATIENCE
-    )  # a busy machine may take longer to refuse
+    # A busy machine may take longer to refuse.
+    monkeypatch.setattr(openai_api, "EARLY_SECONDS", PATIENCE)
     async with door(rate_limit="1/minute") as http:
         bad = await http.post("/v1/responses", json={"input": "x", "stream": True})
         asked = (QUESTION, "What is a tide?")

@@ -465,9 +465,8 @@ async def test_axe_finds_nothing_serious(browse: Open, door: Door) -> None:
                 for size, scheme in itertools.product((WIDE, (375, 800)), SCHEMES):
                     await resize(page, size)
                     await page.emulate_media(color_scheme=scheme)
-                    await page.evaluate(
-                        AXE.read_text()
-                    )  # not as a script of the page, which its policy refuses
+                    # Not as a script of the page, which its policy refuses.
+                    await page.evaluate(AXE.read_text())
                     found = (await page.evaluate("axe.run()"))["violations"]
                     serious = [
                         one["id"] for one in found if one["impact"] in ("serious", "critical")

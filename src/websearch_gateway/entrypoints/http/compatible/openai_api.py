@@ -238,9 +238,8 @@ async def event_stream(
                 yield _encoded(event)
             try:
                 events = closing(await task)
-            except (
-                Exception
-            ) as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+            # The entrypoint: the reply has begun, so the error becomes its last event.
+            except Exception as error:
                 events = failing(describe(error))
             for event in events:
                 yield _encoded(event)
