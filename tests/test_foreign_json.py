@@ -34,12 +34,14 @@ from websearch_gateway.foreign_json import (
 PACKAGE = Path(websearch_gateway.__file__).parent
 OWN_DATA = {
     "answers/openai.py": "a request that this process has written",
+    "docs/section_model.py": "a file of the package",
     "docs/store/docs.py": "columns of the index",
     "docs/store/pages.py": "columns of the index",
     "docs/store/sqlite.py": "a result of SQLite",
     "entrypoints/http/app.py": "a message that the SDK parses again",
     "entrypoints/mcp/messages.py": "a message that the SDK parses again",
     "upstream/api_tokens.py": "records of the state",
+    "evidence/ranking.py": "a file of the package",
     "pages/extraction/blocks.py": "a file of the package",
     "base/workers/pool.py": "what a worker process sends",
 }

@@ -250,7 +250,6 @@ def test_an_archive_may_have_a_base_url_too(folder, tmp_path):
             "https://e.org/?a",
         ),
         *(
-            "",
             "https://e.org/#a",
             "https://" + "e" * 400 + ".org/",
             "https://\ud800/",

@@ -65,6 +65,10 @@ def leave_out_unseen(tree: Any) -> None:
 def _leave_out_hidden(tree: Any) -> None:
     from websearch_gateway.pages.visibility.strip import strip_invisible
 
+    # Where a piece is a whole document, its title names it: it is no hidden text.
+    for title in list(tree.iter("title")):
+        if next(title.iterancestors("svg"), None) is None:
+            title.clear(keep_tail=True)
     notes = _NOTES.get()
     for note in strip_invisible(tree, scripts_run=False):
         if notes is not None and len(notes) < _MOST_NOTES:
