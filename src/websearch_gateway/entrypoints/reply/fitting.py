@@ -90,7 +90,9 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
         "and fewer results leave more room for each."
     )
     used = size_of(whole.model_copy(update={"results": ()})) + OWN_WARNING
-    fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
+    has_pages = any(result.page_content != _LEFT_OUT for result in fitted)
+    around = MARKS if has_pages else 0
+    fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=around)
     if missing := len(results) - len(fitted):
         warning += f" {missing} results do not fit at all."
     return response.model_copy(
