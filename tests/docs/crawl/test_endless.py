@@ -18,6 +18,7 @@ from websearch_gateway.docs.crawl.endless import (
     MAX_COMBINATIONS,
     MAX_LIKE,
     EndlessAddresses,
+    _Views,
 )
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 
@@ -164,3 +165,19 @@ async def test_a_site_of_three_pages_costs_at_most_sixty_requests(
     assert version is not None
     assert (version.status, version.reason) == ("completed", "")
     assert len(site.asked) <= 60
+
+
+@pytest.mark.parametrize(("between", "is_old"), [(7, True), (8, False)])
+def test_a_view_is_compared_with_the_last_eight(between: int, is_old: bool) -> None:
+    views = _Views()
+    words = frozenset("abcdefghij")
+    views.last_words.append(words)
+    views.last_words.extend(frozenset({f"other{number}"}) for number in range(between))
+    assert views.has_said(words) is is_old
+
+
+@pytest.mark.parametrize(("new", "is_old"), [("a", True), ("ab", False)])
+def test_a_view_says_nothing_new_with_one_new_word_in_ten(new: str, is_old: bool) -> None:
+    views = _Views()
+    views.last_words.append(frozenset("abcdefghij") - set(new))
+    assert views.has_said(frozenset("abcdefghij")) is is_old

@@ -126,7 +126,34 @@ def test_cards_of_articles_with_their_authors_are_no_thread() -> None:
         form.format(n=n, title=f"Tide {n}", name=name, text=text)
         for n, (name, text) in enumerate(POSTS)
     )
-    measures = Measures(blocks.outline(parse(page(posts))), "")
-    keep = np.zeros(len(measures.outline.blocks), dtype=bool)
-    keep_posts(measures, keep)
-    assert not keep.any()
+    assert kept(posts, keep_all=False) == []
+
+
+def kept(posts: str, *, keep_all: bool) -> list[str]:
+    """The texts that are kept of a page whose blocks the filter kept all, or none."""
+    outline = blocks.outline(parse(page(posts)))
+    keep = np.full(len(outline.blocks), keep_all)
+    keep_posts(Measures(outline, ""), keep)
+    return [block.text for block, is_kept in zip(outline.blocks, keep, strict=True) if is_kept]
+
+
+@pytest.mark.parametrize(("cards", "is_thread"), [(3, True), (4, False)])
+def test_posts_are_cards_if_most_link_to_a_page_of_their_own(cards: int, is_thread: bool) -> None:
+    form = "<div class='post'><h3>{title}</h3><a class='username'>{name}</a><p>{text}</p></div>"
+    posts = ""
+    for n, (name, text) in enumerate(POSTS):
+        title = f"<a href='/news/{n}'>Tide {n}</a>" if n < cards else f"Tide {n}"
+        posts += form.format(title=title, name=name, text=text)
+    assert (POSTS[0][1] in kept(posts, keep_all=False)) is is_thread
+
+
+@pytest.mark.parametrize(("times", "is_kept"), [(4, True), (5, False)])
+def test_a_text_of_four_posts_in_five_is_left_out_even_if_the_filter_kept_it(
+    times: int, is_kept: bool
+) -> None:
+    form = "<div class='post'><a class='username'>{name}</a><p>{text}</p><p>{more}</p></div>"
+    posts = "".join(
+        form.format(name=name, text=text, more="Sent by the ferry" if n < times else f"Word {name}")
+        for n, (name, text) in enumerate(POSTS)
+    )
+    assert ("Sent by the ferry" in kept(posts, keep_all=True)) is is_kept

@@ -48,7 +48,7 @@ _DIGITS = re.compile(r"\d+")
 _MOST_OF_PAGE = 0.5
 """The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 _REPEATED = 0.5
-"""A text in so many of the posts belongs to their frame, whatever its number: `Like`, `Member`, `#2`, `3. Re: Trains`."""
+"""A text in so many of the posts belongs to their frame, but for its numbers: `Like`, `Member`, `#2`, `3. Re: Trains`."""
 _ALWAYS = 0.8
 """A text in so many of them is left out even if the filter kept it."""
 _CARDS = 0.5
