@@ -7,7 +7,7 @@ kind of result needs one, which its tool calls before it marks text as untrusted
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from websearch_gateway.entrypoints.reply.sizes import (
@@ -20,7 +20,6 @@ from websearch_gateway.entrypoints.reply.sizes import (
     shares,
     shortened,
     size_of,
-    with_warning,
 )
 from websearch_gateway.results import (
     CheckedClaim,
@@ -30,7 +29,6 @@ from websearch_gateway.results import (
     DocsReadResponse,
     DocsSearchResponse,
     DocsSites,
-    DocsSiteStatus,
     DocsStatus,
     PageContent,
     PagePassage,
@@ -66,101 +64,97 @@ _LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
 def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     """Pages share the room by rank. A page that does not fit keeps its title, link and snippet."""
     results = [
-        result.model_copy(update={"title": shortened(result.title, LONGEST_TITLE)})
+        _changed(result, title=shortened(result.title, LONGEST_TITLE))
         for result in response.results
     ]
-    fields: dict[str, Any] = {
-        "results": tuple(results),
-        "warnings": limited_warnings(response.warnings),
-    }
-    whole = response.model_copy(update=fields)
-    room = tokens * BYTES_PER_TOKEN - MARKS * len(results)
-    if size_of(whole) <= room:
+    whole = _changed(_limited(response), results=tuple(results))
+    marks = MARKS * len(results)
+    if size_of(whole) + marks <= tokens * BYTES_PER_TOKEN:
         return whole
-    bare = [result.model_copy(update={"page_content": _LEFT_OUT}) for result in results]
-    room -= OWN_WARNING + size_of(whole.model_copy(update={"results": tuple(bare)}))
-    notes = len(_CUT)
-    given = shares([size_of(result.page_content) + notes for result in results], room)
-    fitted = [
-        _shortened_page(result, share - notes) for result, share in zip(results, given, strict=True)
-    ]
-    cut = sum(a is not b for a, b in zip(fitted, results, strict=True))
+    bare = [_changed(result, page_content=_LEFT_OUT) for result in results]
+    room = _room(tokens, _changed(whole, results=tuple(bare))) - marks
+    note = len(_CUT)
+    sizes = [size_of(result.page_content) + note for result in results]
+    fitted = []
+    cut = 0
+    for result, share in zip(results, shares(sizes, room), strict=True):
+        shorter = _shortened_page(result, share - note)
+        fitted.append(shorter)
+        cut += shorter is not result
     warning = (
         f"{cut} of {len(results)} pages are cut or left out to fit the reply: `get_content` reads one in full, "
         "and fewer results leave more room for each."
     )
-    used = size_of(whole.model_copy(update={"results": ()})) + OWN_WARNING
     has_pages = any(result.page_content != _LEFT_OUT for result in fitted)
-    around = MARKS if has_pages else 0
-    fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=around)
+    room = _room(tokens, _changed(whole, results=()))
+    fitted = first_fitting(room, fitted, around=MARKS if has_pages else 0)
     if missing := len(results) - len(fitted):
         warning += f" {missing} results do not fit at all."
-    return response.model_copy(
-        update=with_warning({"results": tuple(fitted)}, response.warnings, warning)
-    )
+    return _warned(whole, warning, results=tuple(fitted))
+
+
+def _shortened_page(result: WebResult, room: int) -> WebResult:
+    """`result` with the part of its page that fits into `room`."""
+    text, cut = opening(result.page_content, room) if room > 0 else ("", 0)
+    if cut is None:
+        return result
+    text = text.rstrip()
+    if not text:
+        return _changed(result, page_content=_LEFT_OUT, note_chars=len(_LEFT_OUT))
+    note_chars = result.note_chars and min(result.note_chars, len(text))
+    return _changed(result, page_content=text + _CUT.format(offset=cut), note_chars=note_chars)
 
 
 def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     """Leaves out the quotes that do not fit, of each claim the last first; their addresses stay."""
-    whole = _changed(response, warnings=limited_warnings(response.warnings))
-    forms = [_forms_of(claim) for claim in whole.claims]
-    chosen = [form[-1] for form in forms]
-    bare = _changed(whole, claims=tuple(chosen))
-    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(bare)
-    for level in (1, 0):  # every claim its first quote, before any has more
-        for place, form in enumerate(forms):
-            size = size_of(form[level]) - size_of(chosen[place]) + MARKS
-            if size <= left:
-                chosen[place] = form[level]
-                left -= size
-    offered = sum(len(claim.quotes) for claim in whole.claims)
-    cut = offered - sum(len(claim.quotes) for claim in chosen)
+    whole = _limited(response)
+    fitted = [_with_quotes(claim, 0) for claim in whole.claims]
+    room = _room(tokens, _changed(whole, claims=tuple(fitted)))
+    for most in (1, None):  # every claim its first quote, before any has more
+        for place, claim in enumerate(whole.claims):
+            longer = _with_quotes(claim, most)
+            size = size_of(longer) - size_of(fitted[place]) + MARKS
+            if size <= room:
+                fitted[place] = longer
+                room -= size
+    cut = _number_of_quotes(whole.claims) - _number_of_quotes(fitted)
     if not cut:
         return whole
     warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
-    fields = with_warning({"claims": tuple(chosen)}, response.warnings, warning)
-    return whole.model_copy(update=fields)
+    return _warned(whole, warning, claims=tuple(fitted))
 
 
-def _forms_of(claim: CheckedClaim) -> tuple[CheckedClaim, CheckedClaim, CheckedClaim]:
-    """A claim with all its quotes, with the first one, and without any."""
-    first = _changed(claim, quotes=claim.quotes[:1])
-    bare = _changed(claim, quotes=(), quote=None, quote_url=None)
-    return claim, first, bare
+def _with_quotes(claim: CheckedClaim, most: int | None) -> CheckedClaim:
+    """A claim with its first `most` quotes, or with all."""
+    if most == 0:
+        return _changed(claim, quotes=(), quote=None, quote_url=None)
+    return _changed(claim, quotes=claim.quotes[:most])
 
 
-def _changed(result: R, **fields: Any) -> R:
-    """`result` with other values of these fields."""
-    return result.model_copy(update=fields)
+def _number_of_quotes(claims: Iterable[CheckedClaim]) -> int:
+    return sum(len(claim.quotes) for claim in claims)
 
 
 def fit_content(content: PageContent, tokens: int) -> PageContent:
     """A shorter window, whose `next_offset` is the start of the next; several pages get equal shares."""
     if content.pages:
         return _fit_pages(content, tokens)
-    fields: dict[str, Any] = {
-        "title": shortened(content.title, LONGEST_TITLE),
-        "warnings": limited_warnings(content.warnings),
-    }
-    frame = size_of(content.model_copy(update={**fields, "page_content": ""}))
-    room = tokens * BYTES_PER_TOKEN - MARKS - OWN_WARNING - frame
+    whole = _changed(_limited(content), title=shortened(content.title, LONGEST_TITLE))
+    room = _room(tokens, _changed(whole, page_content="")) - MARKS
     text, cut = opening(content.page_content, max(room, LEAST_SHARE))
     if cut is None:
-        return content.model_copy(update=fields)
+        return whole
     end = content.next_offset
     if end is None:
         end = content.total_chars
     next_offset = end - len(content.page_content) + cut
     warning = f"The window is cut to fit the reply: read on with `offset` {next_offset}."
-    fields["page_content"] = text
-    fields["next_offset"] = next_offset
-    fields = with_warning(fields, content.warnings, warning)
-    return content.model_copy(update=fields)
+    return _warned(whole, warning, page_content=text, next_offset=next_offset)
 
 
 def _fit_pages(content: PageContent, tokens: int) -> PageContent:
-    frame = _changed(content, pages=(), warnings=limited_warnings(content.warnings))
-    room = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(frame)
+    limited = _limited(content)
+    room = _room(tokens, _changed(limited, pages=()))
     share = room // len(content.pages) - MARKS
     pages = []
     cut = 0
@@ -169,10 +163,9 @@ def _fit_pages(content: PageContent, tokens: int) -> PageContent:
         pages.append(fitted)
         cut += fitted is not page
     if not cut:
-        return _changed(frame, pages=tuple(pages))
+        return limited
     warning = f"{cut} of {len(pages)} pages are cut to fit the reply: read on with `url` and its `nextOffset`."
-    fields = with_warning({"pages": tuple(pages)}, content.warnings, warning)
-    return content.model_copy(update=fields)
+    return _warned(limited, warning, pages=tuple(pages))
 
 
 def _fit_page(page: PageWindow, room: int) -> PageWindow:
@@ -180,76 +173,103 @@ def _fit_page(page: PageWindow, room: int) -> PageWindow:
         return page
     title = shortened(page.title, LONGEST_TITLE)
     frame = _changed(page, page_content="", title=title)
-    left = max(room - size_of(frame), LEAST_SHARE)
-    text, cut = opening(page.page_content, left)
+    room -= size_of(frame)
+    text, cut = opening(page.page_content, max(room, LEAST_SHARE))
     next_offset = page.next_offset if cut is None else cut
     return _changed(frame, page_content=text, next_offset=next_offset)
 
 
 def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     """Keeps passages by rank: first the best of every query, then the second best. The rest is left out."""
-    title = shortened(page.title, LONGEST_TITLE)
-    whole = _changed(page, title=title, warnings=limited_warnings(page.warnings))
-    empty = tuple(_changed(query, results=(), nearest=None) for query in page.queries)
-    frame = size_of(_changed(whole, queries=empty))
-    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - frame
-    offered = [_offered(query) for query in page.queries]
-    kept: list[list[PagePassage]] = [[] for _ in offered]
-    most = max(map(len, offered), default=0)
-    for rank in range(most):
-        for candidates, passages in zip(offered, kept, strict=True):
-            if rank >= len(candidates):
-                continue
-            size = size_of(candidates[rank]) + MARKS
-            if size <= left:
-                passages.append(candidates[rank])
-                left -= size
-    cut = sum(map(len, offered)) - sum(map(len, kept))
+    whole = _changed(_limited(page), title=shortened(page.title, LONGEST_TITLE))
+    empty = [_changed(query, results=(), nearest=None) for query in page.queries]
+    room = _room(tokens, _changed(whole, queries=tuple(empty)))
+    lists = [_PassageList(query) for query in page.queries]
+    ranks = max((len(passages.offered) for passages in lists), default=0)
+    for rank in range(ranks):
+        for passages in lists:
+            room -= passages.take(rank, room)
+    cut = sum(len(passages.offered) - len(passages.fitting) for passages in lists)
     if not cut:
         return whole
     warning = f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
-    pairs = zip(page.queries, kept, strict=True)
-    queries = tuple(_with_passages(query, passages) for query, passages in pairs)
-    fields = with_warning({"queries": queries}, page.warnings, warning)
-    return whole.model_copy(update=fields)
+    queries = [passages.fitted_query() for passages in lists]
+    return _warned(whole, warning, queries=tuple(queries))
 
 
-def _offered(query: QueryPassages) -> Sequence[PagePassage]:
-    """The passages of a query, else the nearest one, if there is one."""
-    if query.results:
-        return query.results
-    return (query.nearest,) if query.nearest else ()
+class _PassageList:
+    """The passages of a query, else the nearest one, and those of them that fit so far."""
 
+    def __init__(self, query: QueryPassages) -> None:
+        self._query = query
+        self.offered = query.results
+        if not query.results and query.nearest:
+            self.offered = (query.nearest,)
+        self.fitting: list[PagePassage] = []
 
-def _with_passages(query: QueryPassages, passages: list[PagePassage]) -> QueryPassages:
-    """`query` with the passages that fit, in the field where it had them."""
-    if query.results:
-        return _changed(query, results=tuple(passages))
-    return _changed(query, nearest=passages[0] if passages else None)
+    def take(self, rank: int, room: int) -> int:
+        """Keep the passage of this rank if there is one and it fits. Returns the size that is spent."""
+        if rank >= len(self.offered):
+            return 0
+        passage = self.offered[rank]
+        size = size_of(passage) + MARKS
+        if size > room:
+            return 0
+        self.fitting.append(passage)
+        return size
+
+    def fitted_query(self) -> QueryPassages:
+        """The query with the passages that fit, in the field where it had them."""
+        if self._query.results:
+            return _changed(self._query, results=tuple(self.fitting))
+        nearest = self.fitting[0] if self.fitting else None
+        return _changed(self._query, nearest=nearest)
 
 
 def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
     """Queries share the room equally. One that is too large keeps its first items, without their `pagemap`."""
-    whole = _changed(response, warnings=limited_warnings(response.warnings))
-    room = tokens * BYTES_PER_TOKEN
-    if size_of(whole) <= room:
+    whole = _limited(response)
+    if size_of(whole) <= tokens * BYTES_PER_TOKEN:
         return whole
-    left = room - OWN_WARNING - size_of(_changed(whole, queries=()))
-    lost = 0
+    room = _room(tokens, _changed(whole, queries=()))
     queries = list(whole.queries)
     by_size = sorted(range(len(queries)), key=lambda place: size_of(queries[place]))
     for done, place in enumerate(by_size):
         # The room that a short query leaves goes to longer ones.
-        share = left // (len(by_size) - done)
-        queries[place], missing = _fit_query(queries[place], share)
-        left -= size_of(queries[place])
-        lost += missing
+        share = room // (len(by_size) - done)
+        queries[place] = _fit_query(queries[place], share)
+        room -= size_of(queries[place])
+    lost = _number_of_items(whole.queries) - _number_of_items(queries)
     warning = (
         f"{lost} items, and the `pagemap` of others, are left out to fit the reply: ask fewer queries per call, or for "
         "fewer results."
     )
-    fields = with_warning({"queries": tuple(queries)}, response.warnings, warning)
-    return whole.model_copy(update=fields)
+    return _warned(whole, warning, queries=tuple(queries))
+
+
+def _fit_query(query: RawQuery, room: int) -> RawQuery:
+    if size_of(query) <= room:
+        return query
+    frame = _without(query.result, "items")
+    if size_of(_changed(query, result=frame)) > room // 2:
+        frame = {name: frame[name] for name in ("kind", "error") if name in frame}
+    room -= size_of(_changed(query, result={**frame, "items": []}))
+    bare = [_without(item, "pagemap") for item in query.result.get("items", [])]
+    items = first_fitting(room, bare)
+    if items:
+        frame["items"] = items
+    return _changed(query, result=frame)
+
+
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """A copy of `fields` without the one of this name."""
+    rest = dict(fields)
+    rest.pop(name, None)
+    return rest
+
+
+def _number_of_items(queries: Iterable[RawQuery]) -> int:
+    return sum(len(query.result.get("items", [])) for query in queries)
 
 
 def fit_answer(response: A, tokens: int) -> A:
@@ -258,22 +278,24 @@ def fit_answer(response: A, tokens: int) -> A:
     whole = response  # the same object, whose size is known, as long as no warning is cut
     if warnings != response.warnings:
         whole = _changed(response, warnings=warnings)
-    room = tokens * BYTES_PER_TOKEN
-    if _size_of_answer(Content(whole)) + AGE <= room:
+    if _size_of_answer(Content(whole)) + AGE <= tokens * BYTES_PER_TOKEN:
         return whole
-    text, _ = opening(response.text, room * 2 // 3)
-    frame = size_of(_changed(whole, text=text, citations=(), sources=()))
-    left = room - OWN_WARNING - frame
-    length = len(text)
-    cited = [_within(place, length) for place in response.citations if place.end_index <= length]
-    citations = first_fitting(left, cited)
-    left -= size_of([citation.model_dump(mode="json", by_alias=True) for citation in citations])
+    text, _ = opening(response.text, tokens * BYTES_PER_TOKEN * 2 // 3)
+    room = _room(tokens, _changed(whole, text=text, citations=(), sources=()))
+    cited = [
+        _within(citation, len(text))
+        for citation in response.citations
+        if citation.end_index <= len(text)
+    ]
+    citations = first_fitting(room, cited)
+    room -= _size_of_parts(citations) + 1  # the brackets, less one comma
     placed = {citation.url for citation in citations}
-    unplaced = [_as_source(other) for other in response.citations if other.url not in placed]
-    sources = first_fitting(left, (*unplaced, *response.sources))
+    unplaced = [
+        _as_source(citation) for citation in response.citations if citation.url not in placed
+    ]
+    sources = first_fitting(room, (*unplaced, *response.sources))
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
-    fields = {"text": text, "citations": tuple(citations), "sources": tuple(sources)}
-    return response.model_copy(update=with_warning(fields, response.warnings, warning))
+    return _warned(whole, warning, text=text, citations=tuple(citations), sources=tuple(sources))
 
 
 def _within(citation: Citation, length: int) -> Citation:
@@ -291,116 +313,108 @@ def _size_of_answer(response: Content) -> int:
     return size_of(response.result)
 
 
-def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
+def fit_similar(response: SimilarAnswers, tokens: int) -> SimilarAnswers:
     """The nearest answers that fit."""
-    warning = "{} answers are left out to fit the reply: ask for fewer with `maxResults`, or one of the questions itself."
-    return _first_of(found, "results", tokens, warning)
-
-
-def _first_of(response: R, field: str, tokens: int, warning: str) -> R:
-    """`response` with the first items of its list that fit; `warning` tells how many are missing."""
-    items = getattr(response, field)
-    kept = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, items)
-    if not (cut := len(items) - len(kept)):
+    answers = first_fitting(_room(tokens), response.results)
+    cut = len(response.results) - len(answers)
+    if not cut:
         return response
-    warnings = getattr(response, "warnings", ())
-    return response.model_copy(
-        update=with_warning({field: tuple(kept)}, warnings, warning.format(cut))
+    warning = (
+        f"{cut} answers are left out to fit the reply: ask for fewer with `maxResults`, "
+        "or one of the questions itself."
     )
-
-
-def _shortened_page(result: WebResult, room: int) -> WebResult:
-    """`result` with the part of its page that fits into `room`."""
-    text, cut = opening(result.page_content, room) if room > 0 else ("", 0)
-    if cut is None:
-        return result
-    if not text.strip():
-        return result.model_copy(update={"page_content": _LEFT_OUT, "note_chars": len(_LEFT_OUT)})
-    kept = text.rstrip()
-    note_chars = result.note_chars and min(result.note_chars, len(kept))
-    content = kept + _CUT.format(offset=cut)
-    return result.model_copy(update={"page_content": content, "note_chars": note_chars})
-
-
-def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
-    """A query cut to `room`, and the number of items dropped."""
-    if size_of(query) <= room:
-        return query, 0
-    items = query.result.get("items", [])
-    bare = [{name: value for name, value in item.items() if name != "pagemap"} for item in items]
-    frame = {name: value for name, value in query.result.items() if name != "items"}
-    if size_of(query.model_copy(update={"result": frame})) > room // 2:
-        frame = {name: frame[name] for name in ("kind", "error") if name in frame}
-    left = room - size_of(query.model_copy(update={"result": {**frame, "items": []}}))
-    kept = first_fitting(left, bare)
-    result = {**frame, "items": kept} if kept else frame
-    return query.model_copy(update={"result": result}), len(items) - len(kept)
+    return _warned(_limited(response), warning, results=tuple(answers))
 
 
 def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
     """Sections share the room by rank. One that has no room for its text is left out, and so are further titles."""
-    whole = _changed(response, warnings=limited_warnings(response.warnings))
-    room = tokens * BYTES_PER_TOKEN
-    if size_of(whole) <= room:
+    whole = _limited(response)
+    if size_of(whole) <= tokens * BYTES_PER_TOKEN:
         return whole
-    whole = _changed(whole, more=())
-    room -= OWN_WARNING + size_of(_changed(whole, results=()))
-    bare = first_fitting(room // 2, [_changed(hit, content="") for hit in response.results])
-    room -= sum(size_of(hit) + 1 for hit in bare)
-    hits = response.results[: len(bare)]
-    given = shares([size_of(hit.content) for hit in hits], room)
+    room = _room(tokens, _changed(whole, results=(), more=()))
+    bare = [_changed(hit, content="") for hit in response.results]
+    frames = first_fitting(room // 2, bare)
+    room -= _size_of_parts(frames)
+    hits = response.results[: len(frames)]
+    sizes = [size_of(hit.content) for hit in hits]
     fitted = []
     cut = 0
-    for hit, share in zip(hits, given, strict=True):
-        text = opening(hit.content, share)[0] if share else ""
+    for hit, share in zip(hits, shares(sizes, room), strict=True):
+        text, rest = opening(hit.content, share) if share else ("", 0)
         if not text:
             continue
-        is_whole = text == hit.content
-        fitted.append(hit if is_whole else _changed(hit, content=text))
-        cut += not is_whole
+        fitted.append(hit if rest is None else _changed(hit, content=text))
+        cut += rest is not None
     missing = len(response.results) - len(fitted)
     warning = (
         f"{cut} of {len(fitted)} sections are cut and {missing} left out to fit the reply: "
         "read_docs reads one, and a smaller `maxResults` leaves more room for each."
     )
-    fields = with_warning({"results": tuple(fitted)}, response.warnings, warning)
-    return whole.model_copy(update=fields)
+    return _warned(whole, warning, results=tuple(fitted), more=())
 
 
 def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
     """The first entries that fit; `truncated`, and `next_section_id` is the first that is missing."""
-    if not response.outline or size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
+    if not response.outline or size_of(response) <= tokens * BYTES_PER_TOKEN:
         return response
-    room -= OWN_WARNING + size_of(response.model_copy(update={"outline": ()}))
-    kept = first_fitting(room, response.outline)
-    following = response.outline[len(kept)].section_id
-    return _changed(response, outline=tuple(kept), truncated=True, next_section_id=following)
+    room = _room(tokens, _changed(response, outline=()))
+    entries = first_fitting(room, response.outline)
+    following = response.outline[len(entries)].section_id
+    return _changed(response, outline=tuple(entries), truncated=True, next_section_id=following)
 
 
 def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
     """The first sites that fit."""
-    warning = "{} more are left out to fit the reply; search_docs searches these too."
-    return _first_of(response, "sites", tokens, warning)
+    sites = first_fitting(_room(tokens), response.sites)
+    cut = len(response.sites) - len(sites)
+    if not cut:
+        return response
+    warning = f"{cut} more are left out to fit the reply; search_docs searches these too."
+    return _warned(_limited(response), warning, sites=tuple(sites))
 
 
 def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
     """The first sites that fit, each with its first failures that have room."""
-    if size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
+    if size_of(response) <= tokens * BYTES_PER_TOKEN:
         return response
-    room -= OWN_WARNING + size_of(_changed(response, sites=()))
+    room = _room(tokens, _changed(response, sites=()))
     frames = [_changed(site, failures=(), skipped=()) for site in response.sites]
-    bare = first_fitting(room, frames)
-    room -= sum(size_of(site) + 1 for site in bare)
-    shown: list[DocsSiteStatus] = []
-    for place, site in enumerate(response.sites[: len(bare)]):
-        share = room // (len(bare) - place)
-        failures = first_fitting(share, site.failures)
-        room -= sum(size_of(failure) + 1 for failure in failures)
-        share = room // (len(bare) - place)
-        skipped = first_fitting(share, site.skipped)
-        room -= sum(size_of(reason) + 1 for reason in skipped)
-        shown.append(_changed(site, failures=tuple(failures), skipped=tuple(skipped)))
-    missing = len(response.sites) - len(shown)
+    sites = first_fitting(room, frames)
+    room -= _size_of_parts(sites)
+    for place, site in enumerate(response.sites[: len(sites)]):
+        following = len(sites) - place
+        failures = first_fitting(room // following, site.failures)
+        room -= _size_of_parts(failures)
+        skipped = first_fitting(room // following, site.skipped)
+        room -= _size_of_parts(skipped)
+        sites[place] = _changed(site, failures=tuple(failures), skipped=tuple(skipped))
+    missing = len(response.sites) - len(sites)
     warning = f"{missing} sites and some addresses are left out to fit: name one in `site`."
     message = f"{response.message} {warning}".strip()
-    return _changed(response, sites=tuple(shown), message=message)
+    return _changed(response, sites=tuple(sites), message=message)
+
+
+def _room(tokens: int, frame: WireModel | None = None) -> int:
+    """The bytes that a reply has beside `frame` and the warning that says what was cut."""
+    room = tokens * BYTES_PER_TOKEN - OWN_WARNING
+    return room if frame is None else room - size_of(frame)
+
+
+def _size_of_parts(parts: Iterable[WireModel]) -> int:
+    """The size of the parts of a list, each with its comma."""
+    return sum(size_of(part) + 1 for part in parts)
+
+
+def _limited(result: R) -> R:
+    """`result` with no more and no longer warnings than a reply may have."""
+    return _changed(result, warnings=limited_warnings(result.warnings))  # type: ignore[attr-defined]
+
+
+def _warned(result: R, warning: str, /, **fields: Any) -> R:
+    """`result` with other values of these fields, and one more warning."""
+    return _changed(result, **fields, warnings=(*result.warnings, warning))  # type: ignore[attr-defined]
+
+
+def _changed(result: R, /, **fields: Any) -> R:
+    """`result` with other values of these fields."""
+    return result.model_copy(update=fields)

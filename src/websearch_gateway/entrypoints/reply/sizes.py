@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from websearch_gateway.evidence import window
@@ -19,19 +19,19 @@ LEAST_SHARE = 300
 """A text that would be cut to fewer bytes is left out: so short a beginning is useless."""
 
 MOST_WARNINGS = 30
+"""A reply of twenty claims may have one for each, and some about the call."""
 LONGEST_WARNING = 400
+"""Characters: two sentences with an address in them."""
 LONGEST_TITLE = 300
+"""Characters: longer than any title that a person would write."""
 
 
 def size_of(value: Any) -> int:
     """The size of a text, a result or JSON-ready data."""
     if isinstance(value, WireModel):
         value = value.model_dump(mode="json", by_alias=True)
-    return len(
-        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "backslashreplace"
-        )
-    )
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "backslashreplace"))
 
 
 def shares(sizes: Sequence[int], room: int) -> list[int]:
@@ -40,42 +40,42 @@ def shares(sizes: Sequence[int], room: int) -> list[int]:
     The share of the n-th text is proportional to 1/n. Room that short texts do not need goes to the others, best first.
     A share below both the size of its text and LEAST_SHARE becomes 0.
     """
+    room = max(0, room)
     weights = [1 / rank for rank in range(1, len(sizes) + 1)]
-    total = sum(weights)
-    given = [
-        min(size, int(max(0, room) * weight / total))
-        for size, weight in zip(sizes, weights, strict=True)
-    ]
-    given = [
-        share if share >= min(size, LEAST_SHARE) else 0
-        for size, share in zip(sizes, given, strict=True)
-    ]
-    left = max(0, room) - sum(given)
+    whole = sum(weights)
+    least = [min(size, LEAST_SHARE) for size in sizes]
+    parts = []
     for place, size in enumerate(sizes):
-        more = min(size - given[place], left)
-        if given[place] + more >= min(size, LEAST_SHARE):
-            given[place] += more
-            left -= more
-    return given
+        share = min(size, int(room * weights[place] / whole))
+        parts.append(share if share >= least[place] else 0)
+    spare = room - sum(parts)
+    for place, size in enumerate(sizes):
+        more = min(size - parts[place], spare)
+        if parts[place] + more >= least[place]:
+            parts[place] += more
+            spare -= more
+    return parts
 
 
 def opening(text: str, most: int) -> tuple[str, int | None]:
     """The beginning of `text`, of at most `most` bytes, and the offset of the rest (None if the whole text fits).
 
-    The beginning ends at a natural break, see `text.chunk`.
+    The beginning ends at a natural break, see `evidence.window`.
     """
     if size_of(text) <= most:
         return text, None
-    fitting = bisect_right(range(len(text)), most, key=lambda length: size_of(text[:length])) - 1
+    lengths = range(len(text))
+    fitting = bisect_right(lengths, most, key=lambda length: size_of(text[:length])) - 1
     return window(text, 0, fitting) if fitting > 0 else ("", 0)
 
 
 def limited_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
     """At most MOST_WARNINGS of them, each cut to LONGEST_WARNING characters."""
-    kept = [shortened(warning, LONGEST_WARNING) for warning in warnings[:MOST_WARNINGS]]
-    if left := len(warnings) - len(kept):
-        kept.append(f"{left} more warnings are left out.")
-    return tuple(kept)
+    limited = [shortened(warning, LONGEST_WARNING) for warning in warnings[:MOST_WARNINGS]]
+    more = len(warnings) - len(limited)
+    if more:
+        limited.append(f"{more} more warnings are left out.")
+    return tuple(limited)
 
 
 def shortened(text: str, most: int) -> str:
@@ -83,19 +83,12 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def with_warning(
-    fields: Mapping[str, Any], warnings: Sequence[str], warning: str
-) -> dict[str, Any]:
-    """`fields` with the limited `warnings` and one more `warning`."""
-    return {**fields, "warnings": (*limited_warnings(warnings), warning)}
-
-
 def first_fitting(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
     """The first parts that fit into `room` bytes together, each with `around` bytes of marks and commas."""
-    kept = []
+    fitting = []
     for part in parts:
         room -= size_of(part) + around
         if room < 0:
             break
-        kept.append(part)
-    return kept
+        fitting.append(part)
+    return fitting

@@ -47,14 +47,6 @@ from websearch_gateway.results import (
     WireModel,
 )
 
-ANSWER_SHARE = 1.3
-"""The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""
-
-SHORTEST_TITLE = 12
-MOST_UNCITED = 5
-"""The sources to list for an answer that cites none."""
-
-
 TOLD_BY_MESSAGES = frozenset({"attempts", "faults", "field", "allowed"})
 """Details of an error that its message has in words."""
 
@@ -64,16 +56,13 @@ def error_text(error: ErrorInfo, *more: str) -> str:
     lines = [f"Error {error.code}: {error.message}"]
     if error.retry_after_seconds is not None:
         lines.append(f"retryAfterSeconds: {error.retry_after_seconds:g}")
-    if details := _untold(error):
+    details = dict(error.details or {})
+    for name in TOLD_BY_MESSAGES:
+        details.pop(name, None)
+    if details:
         written = json.dumps(details, ensure_ascii=False, separators=(",", ":"))
         lines.append(f"details: {written}")
-    return _joined("\n".join(lines), *more)
-
-
-def _untold(error: ErrorInfo) -> dict[str, Any]:
-    """The details of an error that its message does not tell."""
-    details = error.details or {}
-    return {name: value for name, value in details.items() if name not in TOLD_BY_MESSAGES}
+    return _paragraphs("\n".join(lines), *more)
 
 
 def answer_text(response: SearchResponse) -> str:
@@ -84,44 +73,142 @@ def answer_text(response: SearchResponse) -> str:
         instead = f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"
         warnings.insert(0, instead)
     answer = untrusted(_answer(Content(response)))
-    return _joined(_warned(warnings), answer or "No answer.")
+    return _reply(warnings, answer or "No answer.")
+
+
+@functools.lru_cache(maxsize=64)  # stored answers repeat
+def _answer(parts: Content) -> str:
+    response: SearchResponse = parts.result
+    text = numbered(response.text, tuple(places_of(response))).strip()
+    if not response.citations:
+        return _paragraphs(text, _uncited(response))
+    titles = _titles(response, len(text))
+    lines: list[str] = []
+    for citation, title in zip(response.citations, titles, strict=True):
+        lines.append(f"[{citation.rank}] {title} - {_about(citation)}")
+        if not text:
+            lines.append(citation.text_snippet)
+        lines += _proofs(citation)
+    return _paragraphs(text, "\n".join(lines))
+
+
+def places_of(response: SearchResponse) -> list[Cited]:
+    """Every place in the text that a citation of `response` has."""
+    return [
+        Cited(span.start_index, span.end_index, citation.rank, citation.url)
+        for citation in response.citations
+        for span in citation.spans
+    ]
+
+
+MOST_UNCITED = 5
+"""The sources to list for an answer that cites none."""
+
+
+def _uncited(response: SearchResponse) -> str:
+    """The pages that an answer without citations was found with."""
+    if not response.sources:
+        return ""
+    rows = [f"- {source.title} - {source.url}" for source in response.sources[:MOST_UNCITED]]
+    return "\n".join(["Found, not cited:", *rows])
+
+
+def _about(citation: Citation) -> str:
+    """The address of a citation, and what comparing the page with the answer gave."""
+    facts = [citation.url]
+    for span in citation.spans or (citation,):
+        if span.support and span.support not in facts:
+            facts.append(span.support)
+    return " · ".join(facts)
+
+
+OTHER_WORDS = ("quoted", "differs")
+"""What `support` says of a sentence that is not the page's own."""
+
+
+def _proofs(citation: Citation) -> list[str]:
+    """The page's own words where the answer has others."""
+    lines: list[str] = []
+    for span in citation.spans or (citation,):
+        line = f'    "{span.quote}"'
+        if span.quote and span.support in OTHER_WORDS and line not in lines:
+            lines.append(line)
+    return lines
+
+
+ANSWER_SHARE = 1.3
+"""The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""
+
+SHORTEST_TITLE = 12
+"""Titles are cut to no fewer characters: less tells nobody what the page is."""
+
+
+def _titles(response: SearchResponse, written: int) -> list[str]:
+    """The titles of the citations, cut equally if the list would be too long for so short an answer.
+
+    `written` characters are the answer with its numbers.
+    """
+    titles = [citation.title for citation in response.citations]
+    if not response.text:
+        return titles
+    links = rest = 0
+    for citation in response.citations:
+        links += len(citation.url)
+        rest += len(f"[{citation.rank}]  - {_about(citation)}\n")
+    most = int(ANSWER_SHARE * (len(response.text) + links))
+    room = most - written - rest - 1
+    if sum(map(len, titles)) <= room:
+        return titles
+    longest = max(SHORTEST_TITLE, room // len(titles))
+    return [shortened(title, longest) for title in titles]
 
 
 def cached_text(response: CachedAnswer) -> str:
     """A stored answer as `answer_text`, or stored results."""
     if not response.found:
-        return _joined(_warned(response.warnings), "Nothing is stored for this question.")
+        return _reply(response.warnings, "Nothing is stored for this question.")
     if not response.results:
         return answer_text(response)
-    results = untrusted(_found_pages(response.results))
-    return _joined(_warned(response.warnings), results)
+    return _reply(response.warnings, untrusted(_stored_pages(response.results)))
 
 
 def similar_text(response: SimilarAnswers) -> str:
     """The stored answers, each under its question."""
     answers = [untrusted(_similar(answer)) for answer in response.results]
-    return _joined(_warned(response.warnings), *(answers or ["Nothing similar is stored."]))
+    return _reply(response.warnings, *(answers or ["Nothing similar is stored."]))
+
+
+def _similar(answer: SimilarAnswer) -> str:
+    age = f"{in_words(answer.age_seconds)} old"
+    heading = f"# {answer.query} ({answer.tool}, {age}, similarity {answer.similarity:.2f})"
+    if answer.results:
+        return f"{heading}\n{_stored_pages(answer.results)}"
+    response = SearchResponse(text=answer.text, citations=answer.citations, sources=answer.sources)
+    return f"{heading}\n{_answer(Content(response))}"
+
+
+def _stored_pages(pages: Sequence[FoundPage]) -> str:
+    return "\n".join(f"- {page.title} - {page.link}\n  {page.snippet}" for page in pages)
 
 
 def claims_text(response: CheckedClaims) -> str:
     """Each claim with its verdict and what differs, and under it the words of the pages to judge it by."""
     claims = "\n".join(map(_claim, response.claims))
-    return _joined(_warned(response.warnings), claims or "No claims.")
+    return _reply(response.warnings, claims or "No claims.")
 
 
 def _claim(checked: CheckedClaim) -> str:
     judge = " by a model" if checked.judge == "model" else ""
-    lines = [f"[{checked.verdict}{judge}] {checked.claim}"]
-    facts = [
-        f"{difference.kind}: the claim has {difference.claim}, the page {difference.page}"
-        for difference in checked.differences
-    ]
-    quotes = [f'"{quote.text}" - {quote.url}' for quote in checked.quotes]
-    if quotes:
-        lines.append(untrusted("\n".join([*facts, *quotes])))
-    elif checked.url:  # its quotes did not fit
-        lines.append(checked.url)
-    return "\n".join(lines)
+    verdict = f"[{checked.verdict}{judge}] {checked.claim}"
+    if not checked.quotes:  # none was found, or they did not fit
+        return f"{verdict}\n{checked.url}" if checked.url else verdict
+    lines = []
+    for difference in checked.differences:
+        words = f"the claim has {difference.claim}, the page {difference.page}"
+        lines.append(f"{difference.kind}: {words}")
+    lines += [f'"{quote.text}" - {quote.url}' for quote in checked.quotes]
+    proof = untrusted("\n".join(lines))
+    return f"{verdict}\n{proof}"
 
 
 def found_text(response: WebSearchResponse) -> str:
@@ -132,19 +219,71 @@ def found_text(response: WebSearchResponse) -> str:
         rows.append(f"[{number}] {_row(result)}")
         pages.append(f"[{number}]\n{result.page_content}")
     listed = untrusted("\n".join(rows))
-    return _joined(_warned(response.warnings), listed or "No results.", *pages)
+    return _reply(response.warnings, listed or "No results.", *pages)
+
+
+def _row(result: WebResult) -> str:
+    """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
+    facts = filter(None, (result.link, result.published_date, result.provider))
+    lines = [result.title, " · ".join(facts)]
+    if result.snippet and result.snippet not in result.page_content:
+        lines.append(result.snippet)
+    return "\n".join(lines)
 
 
 def raw_text(response: RawSearchResponse) -> str:
     """The items of each query, one under another."""
     queries = map(_raw_query, response.queries)
-    return _joined(_warned(response.warnings), *queries) or "No queries."
+    return _reply(response.warnings, *queries) or "No queries."
+
+
+def _raw_query(query: RawQuery) -> str:
+    origin = query.provider
+    if origin and query.cache != "miss":
+        origin += f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    heading = f"# {query.query} ({origin})" if origin else f"# {query.query}"
+    error = query.result.get("error")
+    if error:
+        return f"{heading}\n{_failed_query(error)}"
+    rows = []
+    for item in query.result.get("items", []):
+        rows.append(f"- {_of(item, 'title')}")
+        rows.append(f"  {_of(item, 'link')}")
+        rows.append(f"  {_of(item, 'snippet')}")
+    items = untrusted("\n".join(rows))
+    return f"{heading}\n{items or 'No results.'}"
+
+
+def _failed_query(error: Any) -> str:
+    text = f"error: {_of(error, 'code')}: {_of(error, 'message')}"
+    wait = _of(error, "retryAfterSeconds")
+    return f"{text} (retryAfterSeconds: {wait})" if wait else text
+
+
+def _of(item: Any, field: str) -> str:
+    """A field of what a vendor sent, as text."""
+    value = item.get(field) if isinstance(item, dict) else None
+    return "" if value is None else str(value)
 
 
 def page_text(page: PageContent) -> str:
     """The text of a page, or of several, after a line that says how to read on."""
     windows = map(_window, page.pages or (page,))
-    return _joined(_warned(page.warnings), *windows)
+    return _reply(page.warnings, *windows)
+
+
+def _window(page: PageContent | PageWindow) -> str:
+    if page.error is not None:
+        return "\n".join((page.url, error_text(page.error), page.page_content))
+    extent = f"totalChars: {page.total_chars}"
+    if page.next_offset is not None:
+        extent += f", nextOffset: {page.next_offset}"
+    lines = [f"{page.url} ({extent})"]
+    if page.title and page.title not in page.page_content:
+        lines.append(untrusted(page.title))
+    if page.page_content:
+        lines.append(page.page_content)
+    return "\n".join(lines)
 
 
 def passages_text(page: PagePassages) -> str:
@@ -158,11 +297,11 @@ def passages_text(page: PagePassages) -> str:
         parts += [_passage(passage, page.title) for passage in passages]
     note = f"Note: {page.note}" if page.note else ""
     about = f"{page.url} · as of {page.last_crawled}"
+    passages_of_page = untrusted(_paragraphs(*parts))
     metadata = ""
     if page.metadata is not None:
         metadata = untrusted("\n".join(facts_of(page.metadata)))
-    found = untrusted(_joined(*parts))
-    return _joined(_warned(page.warnings), note, about, found, metadata)
+    return _reply(page.warnings, note, about, passages_of_page, metadata)
 
 
 def _passage(passage: PagePassage, title: str) -> str:
@@ -184,20 +323,23 @@ def sections_text(response: DocsSearchResponse) -> str:
     names_site = len(versions) > 1
     parts = [_section(section, names_site=names_site) for section in response.results]
     if response.more:
-        rows = [f"- {section.title} ({section.section_id})" for section in response.more]
-        parts.append("\n".join(["More, by section id:", *rows]))
-    sections = untrusted(_joined(*parts))
-    return _joined(_warned(response.warnings), sections or "No results.")
+        rows = ["More, by section id:"]
+        rows += [f"- {section.title} ({section.section_id})" for section in response.more]
+        parts.append("\n".join(rows))
+    sections = untrusted(_paragraphs(*parts))
+    return _reply(response.warnings, sections or "No results.")
+
+
+HEADING_CHARS = 200
+"""The characters at the start of a section in which its heading stands, if it begins with it."""
 
 
 def _section(section: DocsHit, *, names_site: bool) -> str:
     """A section after its title, section id and address. The text mostly begins with its heading."""
-    titles = [section.page_title]
-    last = section.heading_path[-1] if section.heading_path else ""
-    opening = section.content[:200]
-    if last != section.page_title and last not in opening:
-        titles.append(last)
-    title = " > ".join(titles)
+    title = section.page_title
+    heading = section.heading_path[-1] if section.heading_path else ""
+    if heading != title and heading not in section.content[:HEADING_CHARS]:
+        title += f" > {heading}"
     if names_site:
         title += f" ({section.site_name} {section.site_version})"
     about = f"section {section.section_id}, {_day(section.fetched_at)}"
@@ -224,14 +366,19 @@ def section_text(section: DocsReadResponse) -> str:
     for entry in section.outline:
         path = " > ".join(entry.heading_path)
         outline.append(f"- {path} ({entry.section_id}, {entry.tokens} tokens)")
-    text = _joined(section.page_title, unmarked(section.content), "\n".join(outline))
-    return _joined(_warned(section.warnings), about, untrusted(text))
+    text = _paragraphs(section.page_title, unmarked(section.content), "\n".join(outline))
+    return _reply(section.warnings, about, untrusted(text))
+
+
+def _day(time: str) -> str:
+    """The date of an ISO 8601 time."""
+    return time.partition("T")[0]
 
 
 def sites_text(response: DocsSites) -> str:
     """A line for each indexed site."""
     rows = untrusted("\n".join(map(_site, response.sites)))
-    return _joined(_warned(response.warnings), rows or "No documentation is indexed.")
+    return _reply(response.warnings, rows or "No documentation is indexed.")
 
 
 def _site(site: DocsSite) -> str:
@@ -247,7 +394,7 @@ def _site(site: DocsSite) -> str:
 def status_text(status: DocsStatus) -> str:
     """What happened, and the state of each site with what failed or was left out, and why."""
     rows = "\n".join(map(_site_status, status.sites))
-    return _joined(status.message, untrusted(rows)) or "No documentation is indexed."
+    return _paragraphs(status.message, untrusted(rows)) or "No documentation is indexed."
 
 
 def _site_status(site: DocsSiteStatus) -> str:
@@ -262,8 +409,8 @@ def _site_status(site: DocsSiteStatus) -> str:
         why = f"{failure.reason}, {failure.attempts} attempts"
         lines.append(f"  failed: {failure.url} ({why})")
     for skipped in site.skipped:
-        some = ", ".join(skipped.urls)
-        lines.append(f"  left out: {skipped.count} ({skipped.reason}), such as {some}")
+        examples = ", ".join(skipped.urls)
+        lines.append(f"  left out: {skipped.count} ({skipped.reason}), such as {examples}")
     return "\n".join(lines)
 
 
@@ -290,7 +437,7 @@ def _provider(status: ProviderStatus) -> str:
 def facts_text(result: WireModel) -> str:
     """Figures of the gateway itself, a line each, without anything from the web."""
     warnings = getattr(result, "warnings", ())
-    return _joined(_warned(warnings), "\n".join(facts_of(result)))
+    return _reply(warnings, "\n".join(facts_of(result)))
 
 
 def facts_of(result: WireModel) -> list[str]:
@@ -298,170 +445,33 @@ def facts_of(result: WireModel) -> list[str]:
     lines = []
     for name, field in type(result).model_fields.items():
         value = getattr(result, name)
-        key = field.serialization_alias or field.alias or name
         if name in ("warnings", "error") or value in (None, "", (), {}):
             continue
-        if isinstance(value, WireModel):
-            inner = ", ".join(facts_of(value))
-            lines.append(f"{key}: {inner}")
-        elif isinstance(value, Mapping):
-            amounts = [f"{part} {amount}" for part, amount in value.items()]
-            lines.append(f"{key}: {', '.join(amounts)}")
-        elif isinstance(value, tuple):
+        key = field.serialization_alias or field.alias or name
+        if isinstance(value, tuple):
             lines.append(f"{key}:")
-            for part in value:
-                inner = ", ".join(facts_of(part))
-                lines.append(f"- {inner}")
+            lines += [f"- {', '.join(facts_of(part))}" for part in value]
         else:
-            lines.append(f"{key}: {_plain(value)}")
+            lines.append(f"{key}: {_on_one_line(value)}")
     return lines
 
 
-def _plain(value: Any) -> str:
-    """A value as JSON writes it, but texts without quotes."""
-    return value if isinstance(value, str) else json.dumps(value)
+def _on_one_line(value: Any) -> str:
+    """A value as JSON writes it, but texts without quotes, and parts without brackets."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, WireModel):
+        return ", ".join(facts_of(value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {amount}" for name, amount in value.items())
+    return json.dumps(value)
 
 
-@functools.lru_cache(maxsize=64)  # stored answers repeat
-def _answer(parts: Content) -> str:
-    response: SearchResponse = parts.result
-    text = numbered(response.text, tuple(places_of(response))).strip()
-    if not response.citations:
-        return _joined(text, _uncited(response))
-    titles = _titles(response, len(text))
-    lines: list[str] = []
-    for citation, title in zip(response.citations, titles, strict=True):
-        lines.append(f"[{citation.rank}] {title} - {_about(citation)}")
-        if not text:
-            lines.append(citation.text_snippet)
-        lines += _proofs(citation)
-    return _joined(text, "\n".join(lines))
+def _reply(warnings: Iterable[str], *parts: str) -> str:
+    """The parts, a paragraph each, below the warnings."""
+    lines = [f"Warning: {warning}" for warning in dict.fromkeys(warnings)]
+    return _paragraphs("\n".join(lines), *parts)
 
 
-def _uncited(response: SearchResponse) -> str:
-    """The pages that an answer without citations was found with."""
-    if not response.sources:
-        return ""
-    rows = [f"- {source.title} - {source.url}" for source in response.sources[:MOST_UNCITED]]
-    return "\n".join(["Found, not cited:", *rows])
-
-
-def _about(citation: Citation) -> str:
-    """The address of a citation, and what comparing the page with the answer gave."""
-    spans = citation.spans or (citation,)
-    supports = dict.fromkeys(span.support for span in spans)
-    return " · ".join(filter(None, (citation.url, *supports)))
-
-
-OTHER_WORDS = ("quoted", "differs")
-"""What `support` says of a sentence that is not the page's own."""
-
-
-def _proofs(citation: Citation) -> list[str]:
-    """The page's own words where the answer has others."""
-    quotes: dict[str, None] = {}  # in their order, each once
-    for span in citation.spans or (citation,):
-        if span.support in OTHER_WORDS and span.quote:
-            quotes[span.quote] = None
-    return [f'    "{quote}"' for quote in quotes]
-
-
-def places_of(response: SearchResponse) -> list[Cited]:
-    """Every place in the text that a citation of `response` has."""
-    return [
-        Cited(span.start_index, span.end_index, citation.rank, citation.url)
-        for citation in response.citations
-        for span in citation.spans
-    ]
-
-
-def _titles(response: SearchResponse, written: int) -> list[str]:
-    """The titles of the citations, cut equally if the list would be too long for so short an answer."""
-    links = rest = 0
-    for citation in response.citations:
-        links += len(citation.url)
-        rest += len(f"[{citation.rank}]  - {_about(citation)}\n")
-    most = int(ANSWER_SHARE * (len(response.text) + links))
-    room = most - written - rest - 1
-    titles = [citation.title for citation in response.citations]
-    fits = sum(map(len, titles)) <= room
-    if fits or not response.text:
-        return titles
-    longest = max(SHORTEST_TITLE, room // len(titles))
-    return [shortened(title, longest) for title in titles]
-
-
-def _similar(answer: SimilarAnswer) -> str:
-    age = f"{in_words(answer.age_seconds)} old"
-    heading = f"# {answer.query} ({answer.tool}, {age}, similarity {answer.similarity:.2f})"
-    if answer.results:
-        return f"{heading}\n{_found_pages(answer.results)}"
-    response = SearchResponse(text=answer.text, citations=answer.citations, sources=answer.sources)
-    return f"{heading}\n{_answer(Content(response))}"
-
-
-def _found_pages(pages: Sequence[FoundPage]) -> str:
-    return "\n".join(f"- {page.title} - {page.link}\n  {page.snippet}" for page in pages)
-
-
-def _row(result: WebResult) -> str:
-    """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
-    about = " · ".join(filter(None, (result.link, result.published_date, result.provider)))
-    lines = [result.title, about]
-    lines += _unless_in(result.page_content, result.snippet)
-    return "\n".join(lines)
-
-
-def _raw_query(query: RawQuery) -> str:
-    origin = query.provider
-    if origin and query.cache != "miss":
-        origin += f", cache: {query.cache}, {in_words(query.age_seconds)} old"
-    heading = f"# {query.query} ({origin})" if origin else f"# {query.query}"
-    if error := query.result.get("error"):
-        return f"{heading}\n{_failed_query(error)}"
-    rows = []
-    for item in query.result.get("items", []):
-        rows.append(f"- {_of(item, 'title')}")
-        rows.append(f"  {_of(item, 'link')}")
-        rows.append(f"  {_of(item, 'snippet')}")
-    items = untrusted("\n".join(rows))
-    return f"{heading}\n{items or 'No results.'}"
-
-
-def _failed_query(error: Any) -> str:
-    told = f"error: {_of(error, 'code')}: {_of(error, 'message')}"
-    wait = _of(error, "retryAfterSeconds")
-    return f"{told} (retryAfterSeconds: {wait})" if wait else told
-
-
-def _window(page: PageContent | PageWindow) -> str:
-    if page.error is not None:
-        return "\n".join((page.url, error_text(page.error), page.page_content))
-    more = f", nextOffset: {page.next_offset}" if page.next_offset is not None else ""
-    about = f"{page.url} (totalChars: {page.total_chars}{more})"
-    title = "".join(map(untrusted, _unless_in(page.page_content, page.title)))
-    return "\n".join(filter(None, (about, title, page.page_content)))
-
-
-def _unless_in(content: str, words: str) -> list[str]:
-    """A title or snippet, if the page does not say the same."""
-    return [words] if words and words not in content else []
-
-
-def _warned(warnings: Iterable[str]) -> str:
-    return "\n".join(f"Warning: {warning}" for warning in dict.fromkeys(warnings))
-
-
-def _joined(*parts: str) -> str:
+def _paragraphs(*parts: str) -> str:
     return "\n\n".join(filter(None, parts))
-
-
-def _day(time: str) -> str:
-    """The date of an ISO 8601 time."""
-    return time.partition("T")[0]
-
-
-def _of(item: Any, field: str) -> str:
-    """A field of what a vendor sent, as text."""
-    value = item.get(field) if isinstance(item, dict) else None
-    return str(value) if value is not None else ""
