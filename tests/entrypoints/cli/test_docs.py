@@ -62,7 +62,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("websearch_gateway.entrypoints.cli.render.watched", crawl)
+    monkeypatch.setattr("websearch_gateway.entrypoints.cli.documentation.watched", crawl)
     # A background job ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

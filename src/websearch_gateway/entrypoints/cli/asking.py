@@ -334,7 +334,7 @@ def ask(
 
     async def within(settings: Settings) -> R:
         from websearch_gateway.app.gateway import open_gateway
-        from websearch_gateway.entrypoints.cli.render import stages
+        from websearch_gateway.entrypoints.cli.terminal import stages
 
         with stages() as tell:
             async with open_gateway(settings) as gateway:

@@ -77,7 +77,7 @@ def _root(
 @cli.command()
 def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Call every configured upstream once and say what is wrong and how to fix it."""
-    from websearch_gateway.entrypoints.cli.render import show_diagnosis
+    from websearch_gateway.entrypoints.cli.figures import show_diagnosis
 
     async def examine(gateway: Gateway) -> Diagnosis:
         from websearch_gateway.entrypoints.http.tokens import check_auth
@@ -96,7 +96,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 @cli.command()
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show the costs of the last days by provider, the savings of the cache, and the latencies of calls."""
-    from websearch_gateway.entrypoints.cli.render import show_stats
+    from websearch_gateway.entrypoints.cli.figures import show_stats
 
     ask(lambda gateway, _: gateway.operations.server_stats(), show_stats, as_json, config)
 
@@ -104,7 +104,7 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 @cli.command("config")
 def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show every setting in force. Secrets are shown as set or not set."""
-    from websearch_gateway.entrypoints.cli.render import show_settings
+    from websearch_gateway.entrypoints.cli.figures import show_settings
 
     settings = settings_of(config, as_json=as_json)
     shown = settings.shown()
@@ -214,7 +214,7 @@ def forwarded_settings(arguments: Sequence[str]) -> dict[str, str]:
 @cache.command("stats")
 def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show the size and age of the cache, and what it saved today."""
-    from websearch_gateway.entrypoints.cli.render import show_cache
+    from websearch_gateway.entrypoints.cli.figures import show_cache
 
     ask(lambda gateway, _: gateway.cache.stats(), show_cache, as_json, config)
 
@@ -232,7 +232,7 @@ def clear(
     config: ConfigOption = None,
 ) -> None:
     """Remove cached answers, results and pages, for all users and processes."""
-    from websearch_gateway.entrypoints.cli.render import show_cleared
+    from websearch_gateway.entrypoints.cli.figures import show_cleared
     from websearch_gateway.entrypoints.tools.table import CACHE_CLEAR
 
     if older_than is None and query is None and not (yes or as_json):
@@ -266,7 +266,7 @@ def migrate(
     config: ConfigOption = None,
 ) -> None:
     """Copy the cache to another backend. After an interruption, run it again to resume."""
-    from websearch_gateway.entrypoints.cli.render import show_migration
+    from websearch_gateway.entrypoints.cli.figures import show_migration
 
     target = sys.stdin.readline() if target == "-" else target
     ask(

@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.text import Text
 
 from websearch_gateway.app.gateway import Gateway, open_gateway
-from websearch_gateway.entrypoints.cli.render import show_error, show_hits, show_response
+from websearch_gateway.entrypoints.cli.documentation import show_hits
+from websearch_gateway.entrypoints.cli.render import show_error, show_response
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest

@@ -63,9 +63,9 @@ def _within(
             return await call(gateway)
 
     def printed(result: R) -> None:
-        from websearch_gateway.entrypoints.cli import render
+        from websearch_gateway.entrypoints.cli import documentation
 
-        getattr(render, show)(result)
+        getattr(documentation, show)(result)
 
     return run(act, printed, as_json=as_json, config=config)
 
@@ -395,7 +395,7 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.entrypoints.cli.render import watched
+    from websearch_gateway.entrypoints.cli.documentation import watched
 
     turns = asyncio.Semaphore(SITES_AT_ONCE)
 
@@ -627,7 +627,7 @@ async def _add_project(
             update={"message": f"{len(wanted)} are not indexed. Index them with: --yes"}
         )
     if not yes:
-        from websearch_gateway.entrypoints.cli.render import show_status
+        from websearch_gateway.entrypoints.cli.documentation import show_status
 
         show_status(listed)
         if not typer.confirm(f"Index the documentation of {len(wanted)} packages?"):

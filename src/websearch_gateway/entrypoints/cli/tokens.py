@@ -103,7 +103,7 @@ def create(
 @token.command("list")
 def list_all(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show all tokens: what each has spent and called today, when it was last used, and when it expires."""
-    from websearch_gateway.entrypoints.cli.render import show_tokens
+    from websearch_gateway.entrypoints.cli.figures import show_tokens
 
     ask(lambda gateway, _: gateway.operations.token_uses(), show_tokens, as_json, config)
 

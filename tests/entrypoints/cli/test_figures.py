@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from websearch_gateway.entrypoints.cli.render import show_cache, show_stats
+from websearch_gateway.entrypoints.cli.figures import show_cache, show_stats
 from websearch_gateway.results import CacheStats, DayStats, Latency, ServerStats
 
 LATENCY = Latency(p50=2500, p95=10_000, p99=15_000)
