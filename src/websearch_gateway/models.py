@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import Field, dataclass, field, fields, replace
 from datetime import date
@@ -340,6 +340,15 @@ class Judgement:
 
     verdict: Literal["supported", "contradicted", "unclear"]
     quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the model `reader` says of several claims, in their order; None of one about which it wrote nothing."""
+
+    judgements: Sequence[Judgement | None]
+    reader: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

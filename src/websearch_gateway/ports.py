@@ -29,7 +29,7 @@ from websearch_gateway.models import (
     Gathered,
     Hit,
     HttpRequest,
-    Judgement,
+    Judged,
     Page,
     SearchQuery,
     SearchResults,
@@ -259,8 +259,8 @@ class ClaimReader(Protocol):
         """Its model: another one may judge otherwise."""
         ...
 
-    async def judge(self, exhibits: Sequence[Exhibit], call: Call) -> Sequence[Judgement | None]:
-        """A judgement for each exhibit, in order; None where the model wrote none. Its cost is on the call's bill.
+    async def judge(self, exhibits: Sequence[Exhibit], call: Call) -> Judged:
+        """A judgement for each exhibit. What it costs is on the call's bill.
 
         Raises:
             SearchError: the model was not asked, or wrote nothing that can be read in time.

@@ -5,18 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.claim_reader import MOST_REPLY_TOKENS, messages, parsed
+from websearch_gateway.answers.claim_reader import (
+    MOST_PROMPT_TOKENS,
+    MOST_REPLY_TOKENS,
+    messages,
+    parsed,
+)
 from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.base import estimate_tokens
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.models import Caller, Claim, Exhibit, Judgement
+from websearch_gateway.evidence.quotes import LONGEST_QUOTE
+from websearch_gateway.models import (
+    LONGEST_CLAIM,
+    MOST_CLAIMS,
+    Caller,
+    Claim,
+    Exhibit,
+    Judgement,
+)
 from websearch_gateway.results import CheckedClaims
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
+from websearch_gateway.sandbox.vendors.openai import MODELS
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 ANN, BOB = Caller("ann"), Caller("bob")
@@ -200,6 +216,135 @@ async def test_an_engine_is_not_asked_beyond_the_budget(gateway: Open, sandbox: 
     assert sandbox.calls("openai") == 0
 
 
+TWO_MODELS: dict[str, Any] = {
+    "llm_model": None,
+    "claims_reader": "engine",
+    "answer_engines": "openai",
+    "openai_models": "gpt-5.6-luna,gpt-6-luna",
+}
+TWO_ENGINES: dict[str, Any] = {
+    "llm_model": None,
+    "claims_reader": "engine",
+    "answer_engines": "openai,anthropic",
+    "openai_models": "gpt-6-luna",
+    "anthropic_api_key": key_of("anthropic"),
+    "anthropic_models": "claude-haiku-4-5",
+}
+
+
+def asked_models(sandbox: Sandbox, engine: str) -> list[str]:
+    return [json.loads(request.body)["model"] for request in sandbox.seen(engine)]
+
+
+async def test_the_next_model_judges_for_one_that_is_gone_which_then_rests(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault("openai", "status", status=404, when="gpt-5.6-luna")
+    async with gateway(**TWO_MODELS) as opened:
+        urls = (f"{sandbox.url}/pages/eiffel-tower",)
+        first = await opened.check_claims([Claim(TRUE, urls)], ANN)
+        stored = await opened.check_claims([Claim(TRUE, urls)], BOB)
+        later = await opened.check_claims([Claim(FALSE, urls)], ANN)
+    assert shown(first) == shown(stored) == [("supported", "model")]
+    assert shown(later) == [("contradicted", "model")]
+    assert asked_models(sandbox, "openai") == ["gpt-5.6-luna", "gpt-6-luna", "gpt-6-luna"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [({"status": 503}, "PROVIDER"), ({"status": 429}, "PROVIDER")]
+)
+async def test_the_next_engine_judges_for_one_that_is_down_and_a_warning_says_so(
+    gateway: Open, sandbox: Sandbox, fault: dict[str, int], reason: str
+) -> None:
+    sandbox.fault("openai", "status", **fault)
+    checked = await check(gateway, sandbox, TRUE, FALSE, **TWO_ENGINES)
+    assert shown(checked) == [("supported", "model"), ("contradicted", "model")]
+    (warning,) = checked.warnings
+    assert warning.startswith(f"gpt-6-luna failed: {reason}: ")
+    assert asked_models(sandbox, "anthropic") == ["claude-haiku-4-5"]
+
+
+async def test_an_engine_that_hangs_leaves_time_for_the_next(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    await check(gateway, sandbox, WHOLE)  # the page is read
+    sandbox.fault("openai", "hang")
+    checked = await check(gateway, sandbox, TRUE, search_deadline_seconds=6.0, **TWO_ENGINES)
+    assert shown(checked) == [("supported", "model")]
+    assert "gpt-6-luna failed: TIMEOUT" in checked.warnings[0]
+
+
+async def test_a_wrong_key_is_shown_and_not_masked_by_the_next_engine(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    checked = await check(gateway, sandbox, TRUE, **TWO_ENGINES | {"openai_api_key": "wrong"})
+    assert shown(checked) == [("found", "none")]
+    assert "check OPENAI_API_KEY" in checked.warnings[0]
+    assert sandbox.calls("anthropic") == 0
+
+
+async def test_a_wrong_key_behind_a_broken_engine_is_skipped_loudly(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault("openai", "status", status=503)
+    asked = TWO_ENGINES | {"anthropic_api_key": "wrong"}
+    checked = await check(gateway, sandbox, TRUE, **asked)
+    assert shown(checked) == [("found", "none")]
+    assert "check ANTHROPIC_API_KEY" in checked.warnings[0]
+
+
+async def test_a_request_that_an_engine_calls_wrong_is_not_sent_again(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault("openai", "status", status=400)
+    checked = await check(gateway, sandbox, TRUE, **TWO_ENGINES)
+    assert shown(checked) == [("found", "none")]
+    assert "VALIDATION: OpenAI rejected the request as invalid (HTTP 400)" in checked.warnings[0]
+    assert (sandbox.calls("openai"), sandbox.calls("anthropic")) == (1, 0)
+
+
+async def test_an_option_that_an_engine_names_is_left_out_from_then_on(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault(
+        "openai", "status", status=400, reason="Unsupported: reasoning_effort", when="effort"
+    )
+    checked = await check(gateway, sandbox, TRUE, **TWO_MODELS)
+    assert shown(checked) == [("supported", "model")]
+    efforts = [json.loads(one.body).get("reasoning_effort") for one in sandbox.seen("openai")]
+    assert efforts == ["low", None]
+
+
+async def test_a_model_without_a_known_price_judges_and_a_warning_says_so(
+    gateway: Open, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MODELS, "house-model", replace(MODELS["gpt-6-luna"], id="house-model"))
+    checked = await check(gateway, sandbox, TRUE, **TWO_MODELS | {"openai_models": "house-model"})
+    assert shown(checked) == [("supported", "model")]
+    assert checked.cost_usd == 0
+    assert checked.warnings == (
+        "The price of house-model is unknown: costUsd leaves out its judgements.",
+    )
+
+
+async def test_a_reply_without_a_count_is_billed_as_a_usual_one(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault("openai", "uncounted")
+    checked = await check(gateway, sandbox, TRUE, **TWO_MODELS)
+    # gpt-5.6-luna: 0.20 USD for a million tokens of a prompt, 1.20 for those of a reply
+    assert checked.cost_usd == pytest.approx((2_000 * 0.20 + 600 * 1.20) / 1e6, abs=1e-6)
+
+
+def test_the_budget_covers_the_longest_prompt_and_little_more() -> None:
+    quote = "word " * (LONGEST_QUOTE // 5)
+    context = f"{quote} {quote} {quote}"
+    exhibit = Exhibit("word " * (LONGEST_CLAIM // 5), (quote,) * 3, (context,) * 3)
+    system, claims = messages([exhibit] * MOST_CLAIMS, "a1b2")
+    tokens = estimate_tokens(system["content"]) + estimate_tokens(claims["content"])
+    assert tokens < MOST_PROMPT_TOKENS < 2 * tokens  # other scripts have more tokens a letter
+
+
 async def test_an_engine_without_chat_completions_cannot_judge(
     gateway: Open, sandbox: Sandbox
 ) -> None:
@@ -210,7 +355,7 @@ async def test_an_engine_without_chat_completions_cannot_judge(
     }
     asked["perplexity_api_key"] = key_of("perplexity")
     with pytest.raises(
-        SearchNotConfiguredError, match="CLAIMS_READER=engine cannot ask Perplexity"
+        SearchNotConfiguredError, match="CLAIMS_READER=engine cannot ask perplexity"
     ):
         await check(gateway, sandbox, TRUE, **asked)
 

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import partial
 
-from websearch_gateway.answers.llm import Chat, PromptTooLong, Written, form_of, object_of
-from websearch_gateway.base import Retry, billed
+from websearch_gateway.answers.http_engine import GONE_SECONDS
+from websearch_gateway.answers.llm import Chat, NothingThere, PromptTooLong, form_of, object_of
+from websearch_gateway.base import Retry, billed, utc_now
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.foreign_json import BadJson, Json, objects, parse_json_within, typed
-from websearch_gateway.models import Call, Exhibit, Judgement
+from websearch_gateway.models import Call, Exhibit, Judged, Judgement
 from websearch_gateway.ports import Layer, no_layer
 
 MOST_REPLY_TOKENS = 4_000
 """Enough for twenty judgements with their quotes, and for the thoughts of little effort."""
 MOST_PROMPT_TOKENS = 60_000
-"""Twenty long claims with three long sentences each."""
+"""As many claims as a call may have, each as long as it may be, with three sentences as long as quotes and as much
+beside each: the budget admits a call only if it covers them."""
 USUAL_PROMPT_TOKENS = 2_000
+"""Five claims with three sentences each, and the rules: what is billed for a reply that does not count its tokens."""
 USUAL_REPLY_TOKENS = 600
-"""What is billed for a reply that does not count its tokens."""
+"""Five judgements with their quotes, and some thoughts: billed likewise."""
 LONGEST_REPLY = 32_000
 """Characters of a reply that are read."""
 VERDICTS = ("supported", "contradicted", "unclear")
@@ -57,50 +62,113 @@ REPLY_FORM = form_of(
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReader:
-    """See `ports.ClaimReader`. `price` gives the price (USD) of a reply; None asks for the usual one."""
+class ReadingModel:
+    """A model that reads.
+
+    Attributes:
+        price: what a reply costs (USD) by the tokens of its prompt and its own.
+        has_price: whether that price is known; if not, `price` is 0.
+        ends: the day on which its vendor shuts it down, if known.
+    """
 
     chat: Chat
-    retry: Retry = field(repr=False)
-    guard: Layer = field(default=no_layer, repr=False)
-    price: Callable[[Written | None], float] = field(default=lambda _: 0.0, repr=False)
-    mark: Callable[[], str] = field(default=partial(secrets.token_hex, 4), repr=False)
+    price: Callable[[int, int], float]
+    has_price: bool = True
+    ends: date | None = None
 
     @property
     def name(self) -> str:
-        """The model."""
         return self.chat.model
 
-    async def judge(self, exhibits: Sequence[Exhibit], call: Call) -> Sequence[Judgement | None]:
-        """See `ports.ClaimReader`. With a prompt that is too long it asks again with the first sentences alone."""
+
+@dataclass(slots=True)
+class ModelReader:
+    """See `ports.ClaimReader`. One per upstream and process.
+
+    `models` are asked in order: the next one if one does not exist. Those past their last day are skipped.
+    """
+
+    models: Sequence[ReadingModel]
+    retry: Retry = field(repr=False)
+    guard: Layer = field(default=no_layer, repr=False)
+    mark: Callable[[], str] = field(default=partial(secrets.token_hex, 4), repr=False)
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    now: Callable[[], datetime] = field(default=utc_now, repr=False)
+    _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The first model that serves."""
+        return self._serving[0].name
+
+    @property
+    def most_usd(self) -> float:
+        """The most that a reply of any of the models may cost."""
+        return max(model.price(MOST_PROMPT_TOKENS, MOST_REPLY_TOKENS) for model in self.models)
+
+    async def judge(self, exhibits: Sequence[Exhibit], call: Call) -> Judged:
+        """See `ports.ClaimReader`."""
+        async with self.guard(call):
+            *others, last = self._serving
+            for model in others:
+                try:
+                    return await self._judged_by(model, exhibits, call)
+                except NothingThere:
+                    self._gone_until[model.name] = self.clock() + GONE_SECONDS
+            return await self._judged_by(last, exhibits, call)
+
+    @property
+    def _serving(self) -> list[ReadingModel]:
+        """The models to ask: all of them if none seems to serve, so that the error is the vendor's."""
+        today = self.now().date()
+        serving = [
+            model
+            for model in self.models
+            if self._gone_until.get(model.name, 0.0) <= self.clock()
+            and (model.ends is None or today < model.ends)
+        ]
+        return serving or list(self.models)
+
+    async def _judged_by(
+        self, model: ReadingModel, exhibits: Sequence[Exhibit], call: Call
+    ) -> Judged:
+        """The judgements of one model. With a prompt that is too long it asks again with the first sentences alone."""
         try:
-            written, mark = await self._ask(exhibits, call)
+            reply = await self._ask(model, exhibits, call)
         except PromptTooLong:
             first = [Exhibit(exhibit.claim, exhibit.sentences[:1]) for exhibit in exhibits]
-            written, mark = await self._ask(first, call)
-        if mark in written.text:
-            raise SearchProviderError(f"{self.name} repeated its prompt.")
-        judgements = parsed(written.text)
+            reply = await self._ask(model, first, call)
+        judgements = parsed(reply)
         if not judgements:
-            raise SearchProviderError(f"{self.name} wrote no judgement that can be read.")
-        return [judgements.get(number) for number in range(1, len(exhibits) + 1)]
+            raise SearchProviderError(f"{model.name} wrote no judgement that can be read.")
+        numbers = range(1, len(exhibits) + 1)
+        warnings = []
+        if not model.has_price:
+            warnings.append(
+                f"The price of {model.name} is unknown: costUsd leaves out its judgements."
+            )
+        return Judged([judgements.get(number) for number in numbers], model.name, tuple(warnings))
 
-    async def _ask(self, exhibits: Sequence[Exhibit], call: Call) -> tuple[Written, str]:
+    async def _ask(self, model: ReadingModel, exhibits: Sequence[Exhibit], call: Call) -> str:
+        """What the model writes about the exhibits."""
         mark = self.mark()
         prompt = messages(exhibits, mark)
+        usual_usd = model.price(USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS)
 
-        async def attempt() -> Written:
-            usual = self.price(None)
-            with billed(call.bill, usual):
-                written = await self.chat.write(
+        async def attempt() -> str:
+            with billed(call.bill, usual_usd):
+                written = await model.chat.write(
                     prompt, REPLY_FORM, call, most_tokens=MOST_REPLY_TOKENS
                 )
             if written.prompt_tokens:
-                call.bill.book(self.price(written) - usual)
-            return written
+                usd = model.price(written.prompt_tokens, written.response_tokens)
+                call.bill.book(usd - usual_usd)
+            return written.text
 
-        async with self.guard(call):
-            return await self.retry(attempt, call), mark
+        reply = await self.retry(attempt, call)
+        if mark in reply:
+            raise SearchProviderError(f"{model.name} repeated its prompt.")
+        return reply
 
 
 def messages(exhibits: Sequence[Exhibit], mark: str) -> list[dict[str, str]]:

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 import httpx2
 from pydantic import SecretStr
 
-from websearch_gateway.answers.common import FILTERED, applying
+from websearch_gateway.answers.common import FILTERED, OptionRefused, applying, without_options
 from websearch_gateway.answers.draft import (
     MAX_DRAFT,
     Checked,
@@ -50,6 +50,7 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchProviderParseError,
     SearchTimeoutError,
+    SearchValidationError,
 )
 from websearch_gateway.foreign_json import (
     BadJson,
@@ -107,6 +108,7 @@ class ChatServer:
         limit: the field for the most tokens. OpenAI's reasoning models refuse `max_tokens`
             (https://platform.openai.com/docs/api-reference/chat/create).
         options: fields that are left out once the server refuses them.
+        names_options: whether its refusal of an option names it. Many servers' do not: then any of them may be the one.
     """
 
     name: str = "llm"
@@ -118,6 +120,7 @@ class ChatServer:
         # Thoughts take the time and the tokens of the answer.
         default_factory=lambda: {"reasoning_effort": "none", "temperature": 0}
     )
+    names_options: bool = False
 
 
 class PromptTooLong(SearchProviderError):
@@ -172,35 +175,30 @@ class Chat:
             SearchAuthError: the key is missing or wrong.
             PromptTooLong: the prompt does not fit.
             SearchTimeoutError: nothing was written in time.
+            SearchValidationError: the server names its refused options, and refused the request without naming one.
             SearchProviderError: the server or the model is unavailable, or it failed.
         """
-        options = {
+        server = self.server
+        body = {
+            "model": self.model,
+            "messages": messages,
+            server.limit: most_tokens,
+            "stream": True,
             "response_format": form,
             "stream_options": {"include_usage": True},
-            **self.server.options,
+            **server.options,
         }
         while True:
-            body = {
-                "model": self.model,
-                "messages": messages,
-                self.server.limit: most_tokens,
-                "stream": True,
-            }
-            sent = {name: value for name, value in options.items() if name not in self._refused}
-            with noting_model(self.server.name, self.model, most_tokens=most_tokens):
-                written = await self._below_version(partial(self._stream, body | sent, deadline))
-                if isinstance(written, Written):
-                    if written.prompt_tokens:
-                        note_tokens(
-                            self.server.name,
-                            self.model,
-                            written.prompt_tokens,
-                            written.response_tokens,
-                        )
+            request = without_options(body, self._refused)
+            try:
+                with noting_model(server.name, self.model, most_tokens=most_tokens):
+                    written = await self._below_version(partial(self._stream, request, deadline))
+                    read = written.prompt_tokens
+                    if read:
+                        note_tokens(server.name, self.model, read, written.response_tokens)
                     return written
-            refused = next((name for name in _OPTIONS if name in sent and name in written), None)
-            # If a server does not say which option it refuses, drop the options one by one.
-            self._refused.add(refused or next(iter(sent)))
+            except OptionRefused as error:
+                self._refused.add(error.option)
 
     async def models(self, deadline: Deadline) -> list[str]:
         """The names of the server's models.
@@ -231,10 +229,8 @@ class Chat:
                 typed(str, model.get("id")) for model in objects(parse_json(reply.body)["data"])
             ]
 
-    async def _stream(
-        self, body: Mapping[str, Any], deadline: Deadline, base_url: str
-    ) -> Written | str:
-        """The reply; or the error message of a server that refuses an option."""
+    async def _stream(self, body: Mapping[str, Any], deadline: Deadline, base_url: str) -> Written:
+        """The reply, or as much of it as came in time. Raises `OptionRefused` if the server refuses an option."""
         written = Written()
         note_host(self.base_url)
         try:
@@ -248,12 +244,8 @@ class Chat:
                     note_status(response.status_code)
                     if response.status_code != 200:
                         message = await _beginning(response, _MAX_ERROR)
-                        if (
-                            response.status_code in (400, 422)
-                            and set(_OPTIONS) & body.keys()
-                            and not _is_too_long(message)
-                        ):
-                            return message.decode("utf-8", "replace")
+                        if response.status_code in (400, 422) and not _is_too_long(message):
+                            raise self._refusal(response.status_code, body, message)
                         raise self._failure(response.status_code, response.headers, message)
                     await _read(response, written, self.server.address)
         except (SearchTimeoutError, SearchProviderError, SearchProviderParseError):
@@ -267,6 +259,20 @@ class Chat:
         if self.key is not None:
             headers["Authorization"] = f"Bearer {self.key.get_secret_value()}"
         return headers
+
+    def _refusal(self, status: int, body: Mapping[str, Any], message: bytes) -> SearchError:
+        """The error for a request that the server calls wrong, by the option that it names."""
+        options = [name for name in body if name in _OPTIONS]
+        for option in options:
+            if option.encode() in message:
+                return OptionRefused(self.server.address, option)
+        if self.server.names_options:
+            return SearchValidationError(
+                f"{self.server.address} rejected the request as invalid (HTTP {status})."
+            )
+        if options:  # it may be any of them: each attempt leaves out one more
+            return OptionRefused(self.server.address, options[0])
+        return self._failure(status, {}, message)
 
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError:
         """The error for a status. It omits the server's own words, which may quote the prompt."""

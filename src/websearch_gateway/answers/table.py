@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     import httpx2
     from pydantic import SecretStr
 
-    from websearch_gateway.answers.common import EngineApi, Model
-    from websearch_gateway.answers.llm import Chat, Written
+    from websearch_gateway.answers.claim_reader import ModelReader, ReadingModel
+    from websearch_gateway.answers.common import EngineApi
+    from websearch_gateway.answers.llm import Chat
     from websearch_gateway.base import Fetcher, Retry
-    from websearch_gateway.ports import ClaimReader, Gather, HostedEngine, Layer, Workers
+    from websearch_gateway.ports import Gather, HostedEngine, Workers
     from websearch_gateway.settings.loading import Settings
 
-__all__ = ["ENGINES", "EngineChat", "Entry", "Outside", "configured", "own_reader"]
+__all__ = ["ENGINES", "Entry", "Outside", "configured", "engine_reader", "own_reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,96 +95,57 @@ def _own_chat(settings: Settings, outside: Outside) -> Chat:
     )
 
 
-def own_reader(settings: Settings, outside: Outside, guard: Layer) -> ClaimReader:
+def own_reader(settings: Settings, outside: Outside) -> ModelReader:
     """The model of LLM_BASE_URL as a reader of claims."""
-    from websearch_gateway.answers.claim_reader import ModelReader
+    from websearch_gateway.answers.claim_reader import ModelReader, ReadingModel
 
     price = settings.prices.get("llm", 0.0)
-    return ModelReader(_own_chat(settings, outside), outside.retry, guard, lambda _: price)
+    model = ReadingModel(_own_chat(settings, outside), lambda *_: price)
+    return ModelReader([model], outside.retry)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineChat:
-    """The first model of an engine, asked as a plain chat model: it searches nothing."""
+def engine_reader(name: str, settings: Settings, outside: Outside) -> ModelReader | None:
+    """The models of a configured engine as a reader of claims: plain chat models, which search nothing.
 
-    api: EngineApi
-    model: str
-    known: Model | None
+    None if they cannot be asked without a search, or there are none.
+    """
+    from websearch_gateway.answers.claim_reader import ModelReader
 
-    @classmethod
-    def of(cls, name: str, settings: Settings) -> EngineChat:
-        """The chat of a configured engine.
+    make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{name}").API
+    api = make(getattr(settings, f"{name}_api_key"), getattr(settings, f"{name}_base_url"))
+    models: Sequence[str] = getattr(settings, f"{name}_models")
+    if api.chat_path is None or not models:
+        return None
+    return ModelReader([_reading_model(api, model, outside) for model in models], outside.retry)
 
-        Raises:
-            SearchNotConfiguredError: the engine has no model, or none that can be asked without a search.
-        """
-        from websearch_gateway.answers.common import find_model
-        from websearch_gateway.base import utc_now
 
-        make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{name}").API
-        api = make(getattr(settings, f"{name}_api_key"), getattr(settings, f"{name}_base_url"))
-        if api.chat_path is None:
-            raise SearchNotConfiguredError(
-                f"CLAIMS_READER=engine cannot ask {api.vendor}, the first answer engine: it offers no chat "
-                "completions without a web search. Name another engine first in ANSWER_ENGINES, or set CLAIMS_READER="
-                "llm or off."
-            )
-        for model in getattr(settings, f"{name}_models"):
-            known = find_model(model, api.known_models)
-            if known is None or not known.has_ended(utc_now()):
-                return cls(api, model, known)
-        raise SearchNotConfiguredError(
-            f"CLAIMS_READER=engine needs a model that serves in {name.upper()}_MODELS."
-        )
+def _reading_model(api: EngineApi, name: str, outside: Outside) -> ReadingModel:
+    from websearch_gateway.answers.claim_reader import ReadingModel
+    from websearch_gateway.answers.common import Billed, find_model
+    from websearch_gateway.answers.llm import Chat, ChatServer
+    from websearch_gateway.base import utc_now
 
-    @property
-    def most_usd(self) -> float:
-        """The most that a reply may cost."""
-        from websearch_gateway.answers.claim_reader import MOST_PROMPT_TOKENS, MOST_REPLY_TOKENS
+    setting = api.name.upper()
+    model = find_model(name, api.known_models)
+    takes_low = model is not None and "low" in model.efforts
+    server = ChatServer(
+        name=api.traced_as or api.name,
+        address=api.vendor,
+        key_setting=f"{setting}_API_KEY",
+        model_settings=f"{setting}_MODELS and {setting}_BASE_URL",
+        limit=api.chat_limit,
+        options={"reasoning_effort": "low"} if takes_low else {},
+        names_options=True,
+    )
+    chat = Chat(outside.client, f"{api.base_url}{api.chat_path}", name, api.key, server)
 
-        return self._usd(MOST_PROMPT_TOKENS, MOST_REPLY_TOKENS)
+    def price(prompt: int, response: int) -> float:
+        billed = Billed(prompt=prompt, response=response)
+        return model.tokens_usd(billed, utc_now()) if model else 0.0
 
-    def usd(self, written: Written | None) -> float:
-        """The price of a reply, or of a usual one."""
-        from websearch_gateway.answers.claim_reader import USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS
-
-        if written is None:
-            return self._usd(USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS)
-        return self._usd(written.prompt_tokens, written.response_tokens)
-
-    def reader(self, outside: Outside, guard: Layer) -> ClaimReader:
-        """The model as a reader of claims."""
-        from websearch_gateway.answers.claim_reader import ModelReader
-        from websearch_gateway.answers.llm import Chat, ChatServer
-
-        takes_low = self.known is not None and "low" in self.known.efforts
-        settings_name = self.api.name.upper()
-        server = ChatServer(
-            name=self.api.traced_as or self.api.name,
-            address=self.api.vendor,
-            key_setting=f"{settings_name}_API_KEY",
-            model_settings=f"{settings_name}_MODELS and {settings_name}_BASE_URL",
-            limit=self.api.chat_limit,
-            options={"reasoning_effort": "low"} if takes_low else {},
-        )
-        chat = Chat(
-            outside.client,
-            f"{self.api.base_url}{self.api.chat_path}",
-            self.model,
-            self.api.key,
-            server,
-        )
-        return ModelReader(chat, outside.retry, guard, self.usd)
-
-    def _usd(self, prompt: int, response: int) -> float:
-        from websearch_gateway.answers.common import Billed
-        from websearch_gateway.base import utc_now
-
-        return (
-            self.known.tokens_usd(Billed(prompt=prompt, response=response), utc_now())
-            if self.known
-            else 0.0
-        )
+    return ReadingModel(
+        chat, price, has_price=model is not None, ends=model.ends if model else None
+    )
 
 
 ENGINES: tuple[Entry, ...] = (

@@ -65,6 +65,7 @@ from websearch_gateway.pages import (
 )
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.finalize import cleaned_hits
+from websearch_gateway.pipeline.judging import FallbackReader
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import (
     AnswerEngine,
@@ -101,6 +102,7 @@ from websearch_gateway.upstream.race import (
 )
 
 if TYPE_CHECKING:
+    from websearch_gateway.answers.claim_reader import ModelReader
     from websearch_gateway.docs import BrowserUse, DocsLibrary, Document, SqlDocs, Turn
     from websearch_gateway.pages import CrawledPage, Renderer
 
@@ -245,60 +247,64 @@ def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]
 def claim_reader(
     settings: Settings, outside: Outside, state: State, health: HealthRegistry, ledger: Ledger
 ) -> ClaimReader | None:
-    """The model that CLAIMS_READER names, behind its layers and its cache. Calls nothing.
+    """The models that CLAIMS_READER names, each upstream behind its guard and its cache. Calls nothing.
 
     Raises:
         SearchNotConfiguredError: CLAIMS_READER names a model whose settings are missing.
     """
-    name = _who_reads(settings)
-    if name is None:
-        return None
-    if name == "llm":
-        price = settings.prices.get("llm", 0.0)
-        reader = answers.own_reader(
-            settings, outside, _reader_guard(settings, "llm", price, health, ledger)
+    stored = BlobCache(state)
+    readers: list[ClaimReader] = []
+    for name, reader in _bare_readers(settings, outside).items():
+        record = health.of(name)
+        reader.guard = UpstreamGuard(
+            name,
+            BurstGate(name),
+            _breaker(settings, record, LEAST_SHARE_SECONDS),
+            ledger.budget(name, partial(_most_usd, reader)),
+            Stopwatch(record),
         )
-    else:
-        engine = answers.EngineChat.of(name, settings)
-        reader = engine.reader(
-            outside, _reader_guard(settings, name, engine.most_usd, health, ledger)
-        )
-    per_user = settings.cache_scope == "user"
-    return CachedReader(reader, BlobCache(state), settings.cache_long_ttl_seconds, per_user)
+        per_user = settings.cache_scope == "user"
+        readers.append(CachedReader(reader, stored, settings.cache_long_ttl_seconds, per_user))
+    return FallbackReader(readers) if readers else None
 
 
-def _who_reads(settings: Settings) -> str | None:
-    """The name of the engine whose model judges claims."""
+def _bare_readers(settings: Settings, outside: Outside) -> Mapping[str, ModelReader]:
+    """The readers in the order in which they are asked, by the name of their upstream."""
     has_own = settings.llm_base_url is not None and settings.llm_model is not None
     match settings.claims_reader:
         case "off":
-            return None
+            return {}
         case "auto":
-            return "llm" if has_own else None
+            return {"llm": answers.own_reader(settings, outside)} if has_own else {}
         case "llm":
             if not has_own:
                 raise SearchNotConfiguredError(
                     "CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL."
                 )
-            return "llm"
+            return {"llm": answers.own_reader(settings, outside)}
         case "engine":
-            if not (engines := answers_configured(settings)):
-                raise SearchNotConfiguredError(
-                    "CLAIMS_READER=engine needs an answer engine, and none is configured."
-                )
-            return engines[0].name
+            return _engine_readers(settings, outside)
 
 
-def _reader_guard(
-    settings: Settings, name: str, most_usd: float, health: HealthRegistry, ledger: Ledger
-) -> Layer:
-    record = health.of(name)
-    return UpstreamGuard(
-        name,
-        BurstGate(name),
-        _breaker(settings, record, LEAST_SHARE_SECONDS),
-        ledger.budget(name, lambda _: most_usd),
-        Stopwatch(record),
+def _engine_readers(settings: Settings, outside: Outside) -> Mapping[str, ModelReader]:
+    """The answer engines that can be asked without a search. Your own model is one of them, and needs none."""
+    readers = {}
+    names = [entry.name for entry in answers_configured(settings)]
+    for name in names:
+        if name == "llm":
+            readers[name] = answers.own_reader(settings, outside)
+        elif reader := answers.engine_reader(name, settings, outside):
+            readers[name] = reader
+    if readers:
+        return readers
+    if names:
+        raise SearchNotConfiguredError(
+            f"CLAIMS_READER=engine cannot ask {' or '.join(names)}: without a model in its setting, or without chat "
+            "completions that search nothing, an answer engine judges no claims. Name another one in ANSWER_ENGINES, "
+            "or set CLAIMS_READER=llm or off."
+        )
+    raise SearchNotConfiguredError(
+        "CLAIMS_READER=engine needs an answer engine, and none is configured."
     )
 
 
@@ -329,9 +335,9 @@ def answering(
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
 
 
-def _most_usd(engine: HostedEngine, _: SearchQuery) -> float:
+def _most_usd(upstream: HostedEngine | ModelReader, _: SearchQuery) -> float:
     """What a call may cost; it changes when a model is shut down."""
-    return engine.most_usd
+    return upstream.most_usd
 
 
 @dataclass(frozen=True, slots=True)

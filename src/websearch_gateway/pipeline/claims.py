@@ -278,20 +278,19 @@ class ClaimChecking:
         await call.progress(f"Judging {len(exhibits)} claims with {reader.name}")
         within = call.within(max(0.0, call.remaining() - REPLY_RESERVE_SECONDS))
         try:
-            judgements = await reader.judge(exhibits, replace(within, bill=call.bill.part()))
+            answer = await reader.judge(exhibits, replace(within, bill=call.bill.part()))
         except SearchError as error:
             call.warnings.append(f"The claims were not judged: {error.code}: {error.message}")
             return judged
-        for place, exhibit, judgement in zip(open_claims, exhibits, judgements, strict=True):
-            if judgement is not None:
+        unjudged = []
+        for place, exhibit, judgement in zip(open_claims, exhibits, answer.judgements, strict=True):
+            if judgement is None:
+                unjudged.append(str(place + 1))
+            else:
                 judged[place] = _by_model(checked[place], exhibit, judgement)
-        left = [
-            str(place + 1)
-            for place, one in zip(open_claims, judgements, strict=True)
-            if one is None
-        ]
-        if left:
-            call.warnings.append(f"{reader.name} did not judge: claim {', '.join(left)}.")
+        if unjudged:
+            call.warnings.append(f"{answer.reader} did not judge: claim {', '.join(unjudged)}.")
+        call.warnings.extend(answer.warnings)
         return judged
 
 

@@ -55,12 +55,12 @@ TRANSPORT_KINDS = frozenset(
 
 OWN_KINDS = {
     "pages": "huge gzip_bomb redirect_private redirect_loop wrong_length odd_charset",
-    "openai": "failed incomplete refusal no_search empty_annotations raw_markers shifted_spans utf16_spans",
+    "openai": "failed incomplete refusal no_search empty_annotations raw_markers shifted_spans utf16_spans uncounted",
     "anthropic": "no_search search_failed refusal pause_turn",
     "gemini": "no_search refusal",
     "perplexity": "no_search failed",
     "llm": "own_words other_language thinks_aloud breaks_off old_marks made_up_sources made_up_quotes wrong_numbers "
-    "wrong_names no_marks no_answer endless prompt_echo obey judges_some says_yes",
+    "wrong_names no_marks no_answer endless prompt_echo obey judges_some says_yes uncounted",
 }
 """What pages and answer engines can do beside that: HTTP 200 with something wrong inside."""
 

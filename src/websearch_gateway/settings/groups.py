@@ -309,7 +309,7 @@ class Pages(SettingsGroup):
     claims_reader: Annotated[Literal["auto", "llm", "engine", "off"], AnyCase] = Field(
         "auto",
         description="Who judges what `check_claims` shows: the model of LLM_BASE_URL (`auto`: if there is one), the "
-        "first answer engine's model without a web search (`engine`: it is paid), or nobody.",
+        "answer engines' models without a web search (`engine`: it is paid), or nobody.",
     )
     respect_robots: bool = Field(
         False,

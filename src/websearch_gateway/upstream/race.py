@@ -185,7 +185,13 @@ def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> 
     slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
     return replace(
         results,
-        warnings=(*loud(race.attempts), *_failures(race), *replaced, *slow, *results.warnings),
+        warnings=(
+            *loud(race.attempts),
+            *failures(race.attempts),
+            *replaced,
+            *slow,
+            *results.warnings,
+        ),
         fallback=Fallback(unrelated[0].name, UNRELATED) if unrelated else results.fallback,
     )
 
@@ -194,17 +200,16 @@ def _unrelated_answer(race: FirstSuccess[SearchResults], results: SearchResults)
     """The results that were set aside, since no other searcher had better ones."""
     told = f"No result of {results.provider} shares a word with the query: check the spelling, or whether they answer it."
     warnings = results.warnings if told in results.warnings else (told, *results.warnings)
-    return replace(results, warnings=(*loud(race.attempts), *_failures(race), *warnings))
+    return replace(results, warnings=(*loud(race.attempts), *failures(race.attempts), *warnings))
 
 
-def _failures(race: FirstSuccess[SearchResults]) -> list[str]:
-    """A warning for each searcher that failed, other than by its settings."""
-    failed = [
-        attempt
-        for attempt in race.attempts
+def failures(attempts: Iterable[Attempt]) -> list[str]:
+    """A warning for each upstream that failed, other than by its settings or by unrelated results."""
+    return [
+        f"{attempt.name} failed: {attempt.code}: {attempt.reason}"
+        for attempt in attempts
         if attempt.code not in UNUSABLE and attempt.cause != UNRELATED
     ]
-    return [f"{attempt.name} failed: {attempt.code}: {attempt.reason}" for attempt in failed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,9 @@ def _with_quotes(sentence: _Sentence) -> str:
     return " ".join([sentence.text, *marks])
 
 
-async def _events(model: str, text: str, prompt: str, *, endless: bool) -> AsyncIterator[str]:
+async def _events(
+    model: str, text: str, usage: dict[str, int] | None, *, endless: bool
+) -> AsyncIterator[str]:
     def event(**fields: Any) -> str:
         base = {"id": "chatcmpl-sandbox", "object": "chat.completion.chunk", "model": model}
         return f"data: {json.dumps(base | fields)}\n\n"
@@ -214,7 +216,8 @@ async def _events(model: str, text: str, prompt: str, *, endless: bool) -> Async
         yield delta(content=" and so on,")
         await asyncio.sleep(0.001)
     yield delta("stop")
-    yield event(choices=[], usage=_usage(prompt, text))
+    if usage is not None:
+        yield event(choices=[], usage=usage)
     yield "data: [DONE]\n\n"
 
 
@@ -236,7 +239,8 @@ def completion(body: dict[str, Any], fault: str | None) -> Response:
     is_endless = fault == "endless"
     text = _reply(prompt, fault, in_json="response_format" in body and not is_endless)
     if body.get("stream"):
-        events = _events(body["model"], text, prompt, endless=is_endless)
+        usage = None if fault == "uncounted" else _usage(prompt, text)
+        events = _events(body["model"], text, usage, endless=is_endless)
         return StreamingResponse(events, media_type="text/event-stream")
     message = {"role": "assistant", "content": text}
     reply = {
