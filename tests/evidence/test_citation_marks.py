@@ -7,14 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from websearch_gateway.evidence.citations import (
-    Cited,
-    by_page,
-    linked,
-    numbered,
-    repair,
-    with_marks,
-)
+from websearch_gateway.evidence.citations import by_page, repair
+from websearch_gateway.evidence.marks import Cited, linked, numbered, with_marks
 from websearch_gateway.models import Span
 
 TOWER = "https://tower.example/height"

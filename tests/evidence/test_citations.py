@@ -6,17 +6,14 @@ from hypothesis import strategies as st
 
 from tests.growth import too_much
 from websearch_gateway.evidence.citations import (
-    MAX_CHARS,
     by_page,
-    from_utf16,
     in_code_points,
-    moved,
     repair,
-    snippets,
     strip_markers,
-    without_pieces,
     without_trackers,
 )
+from websearch_gateway.evidence.cited_sentences import MAX_CHARS, snippets
+from websearch_gateway.evidence.offsets import from_utf16, moved, without_pieces
 from websearch_gateway.models import Span
 
 A, B = "https://a.example/x", "https://b.example/y"

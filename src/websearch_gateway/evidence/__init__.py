@@ -3,8 +3,9 @@
 Everything but `embedders` is pure and deterministic: the same text and question give the same passages and quotes, in
 time linear in the text. Positions are offsets in code points into the text that was given.
 
-- `chunks` and `passages` cut a text, `ranking` orders its sentences for a question, `citations` moves and repairs the
-  spans that an engine cites.
+- `chunks` and `passages` cut a text, `ranking` orders its sentences for a question.
+- `citations` repairs the spans that an engine cites, `marks` shows them, `cited_sentences` gives the sentence of each, and
+  `offsets` keeps them in place when the text is rewritten.
 - `facts` reads the numbers, dates, units and names of a sentence, `quotes` lays a claim beside a page by them.
 - `embedders` turns texts into unit vectors, built in or by a server, and orders texts by a reranker. Their servers are
   strangers: they may be slow, wrong or down, and callers go on without them.
@@ -26,21 +27,13 @@ if TYPE_CHECKING:
         window,
     )
     from websearch_gateway.evidence.citations import (
-        Cited,
         by_page,
         in_code_points,
-        linked,
-        links,
-        moved,
-        numbered,
         repair,
-        rewritten,
-        snippets,
         strip_markers,
-        with_marks,
-        without_pieces,
         without_trackers,
     )
+    from websearch_gateway.evidence.cited_sentences import snippets
     from websearch_gateway.evidence.embedders.choice import (
         open_embedder,
         open_reranker,
@@ -48,6 +41,9 @@ if TYPE_CHECKING:
     )
     from websearch_gateway.evidence.embedders.local import StaticEmbedder, encode
     from websearch_gateway.evidence.facts import UNIT_NAMES, is_year, numerals, read
+    from websearch_gateway.evidence.link_places import links
+    from websearch_gateway.evidence.marks import Cited, linked, numbered, with_marks
+    from websearch_gateway.evidence.offsets import moved, rewritten, without_pieces
     from websearch_gateway.evidence.passages import (
         ANSWERS,
         MOST_PASSAGES,

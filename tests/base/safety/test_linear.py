@@ -35,14 +35,14 @@ from websearch_gateway.base.urls import (
 )
 from websearch_gateway.evidence.chunks import chunk, window
 from websearch_gateway.evidence.citations import (
-    from_utf16,
     in_code_points,
     repair,
-    snippets,
     strip_markers,
     without_trackers,
 )
+from websearch_gateway.evidence.cited_sentences import snippets
 from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.offsets import from_utf16
 from websearch_gateway.evidence.passages import near_duplicates, score_passages
 from websearch_gateway.evidence.quotes import Quotable, findings
 from websearch_gateway.evidence.ranking import Document

@@ -1,0 +1,63 @@
+"""Finds the links of a text, and the reference marks that engines write."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.base import LINK, find_urls, page_key
+from websearch_gateway.evidence.offsets import Range
+
+REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
+"""A mark that stands for a source."""
+
+_AROUND = {"(": ")", "（": "）", "<": ">"}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in the text: its range without and with the brackets around it, and the parts that may be cited alone."""
+
+    bare: Range
+    whole: Range
+    parts: tuple[Range, ...] = ()
+
+    def distance(self, start: int, end: int) -> tuple[int, int]:
+        """How far it is from a range; of links as near, the one that begins nearer comes first."""
+        gap = max(0, self.bare[0] - end, start - self.bare[1])
+        return gap, abs(self.whole[0] - start)
+
+
+def links(text: str) -> dict[str, list[Link]]:
+    """Every link of the text by canonical URL: Markdown links first, then the bare URLs outside them."""
+    links: dict[str, list[Link]] = defaultdict(list)
+    taken: list[Range] = []
+    for match in LINK.finditer(text):
+        whole = _with_brackets(text, *match.span())
+        label_and_address = (match.span(1), match.span(2))
+        links[page_key(match[2])].append(Link(match.span(), whole, label_and_address))
+        taken.append(match.span())
+    for start, end in _outside(find_urls(text), taken):
+        whole = _with_brackets(text, start, end)
+        links[page_key(text[start:end])].append(Link((start, end), whole))
+    return links
+
+
+def _outside(places: Sequence[Range], taken: Sequence[Range]) -> Iterator[Range]:
+    """The places that begin in none of the ranges `taken`; both are in order."""
+    passed = 0
+    for start, end in places:
+        while passed < len(taken) and taken[passed][1] <= start:
+            passed += 1
+        is_taken = passed < len(taken) and taken[passed][0] <= start
+        if not is_taken:
+            yield start, end
+
+
+def _with_brackets(text: str, start: int, end: int) -> Range:
+    closing = _AROUND.get(text[start - 1 : start])
+    if closing and text[end : end + 1] == closing:
+        return start - 1, end + 1
+    return start, end

@@ -1,0 +1,227 @@
+"""Shows citations: as marks such as `[1]` for models, as links for apps, and in the answer as what its engine wrote."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from websearch_gateway.base import LINK, code_pieces, host, page_key
+from websearch_gateway.evidence.link_places import REFERENCE, Link, links
+from websearch_gateway.evidence.offsets import Range, rewritten
+
+NEAR_LINK = 3
+"""The most characters between a claim and the link behind it."""
+
+_NUMBER_LABEL = re.compile(r"[\s\[\]\\^*_]*+\d{1,3}[\s\[\]\\*_]*+")
+
+Edit = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A place that cites page `number`: a mark, a link or a claim."""
+
+    start: int
+    end: int
+    number: int
+    url: str
+
+    @property
+    def mark(self) -> str:
+        """What a reader sees of it, if no link stands there."""
+        return f"[{self.number}]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """What a reader sees of a citation: a mark, or `link`."""
+
+    start: int
+    end: int
+    link: Link | None = None
+
+    @property
+    def place(self) -> Range:
+        return self.start, self.end
+
+
+def with_marks(
+    text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ()
+) -> tuple[str, list[Cited]]:
+    """The text in which every citation is visible, and the places in it.
+
+    A mark gets the number of its page, and a claim without mark or link gets one behind it. Marks of `dropped` places,
+    whose pages are in no list, are removed. Another link of the engine that looks like a mark, `[1](address)`, shows
+    the site that it leads to.
+    """
+    layout = _Signs(text)
+    marks: dict[Range, list[str]] = defaultdict(list)
+    cited_links: set[Link] = set()
+    for place in cited:
+        sign = layout.mark_or_link(place)
+        if sign and sign.link:
+            cited_links.add(sign.link)
+            continue
+        behind = layout.behind(place.end)
+        marks_there = marks[sign.place if sign else (behind, behind)]
+        if place.mark not in marks_there:
+            marks_there.append(place.mark)
+    edits = [
+        *(layout.marked(there, "".join(numbers)) for there, numbers in marks.items()),
+        *layout.without_marks(dropped, marks),
+        *layout.sites_for_numbers(cited_links),
+    ]
+    written, move = rewritten(text, edits)
+    places = [
+        replace(place, start=move(place.start), end=move(place.end, at_end=True)) for place in cited
+    ]
+    return written, places
+
+
+def numbered(text: str, cited: Sequence[Cited]) -> str:
+    """A text of `with_marks` with marks in place of links. A label that is part of the sentence stays."""
+    layout = _Signs(text)
+    new_texts: dict[Range, str] = {}
+    for place in cited:
+        sign = layout.sign(place)
+        if sign and sign.link:
+            mark = place.mark + layout.blank_after(sign.end)
+            new_texts[sign.place] = _label(text, sign.link) + mark
+    written, _ = rewritten(text, [(start, end, new) for (start, end), new in new_texts.items()])
+    return written
+
+
+def linked(text: str, cited: Sequence[Cited]) -> tuple[str, list[Cited]]:
+    """A text of `with_marks` with links such as `([host](url))` in place of marks; and their places, in order."""
+    layout = _Signs(text)
+    shown: dict[Range, Cited] = {}
+    marks: set[Range] = set()
+    for place in cited:
+        sign = layout.sign(place)
+        if sign is None:
+            continue
+        shown[sign.place] = place
+        if sign.link is None:
+            marks.add(sign.place)
+    edits = []
+    for start, end in marks:
+        url = shown[start, end].url
+        link = f"([{host(url)}]({_target(url)}))"
+        edits.append((start, end, layout.blank_before(start) + link))
+    written, move = rewritten(text, edits)
+    places = []
+    for start, end in sorted(shown):
+        begin = move(start)
+        if written.startswith(" ", begin):
+            begin += 1
+        places.append(replace(shown[start, end], start=begin, end=move(end, at_end=True)))
+    return written, places
+
+
+class _Signs:
+    """The links, marks and code of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._links = {
+            page: sorted(of_page, key=lambda link: link.whole)
+            for page, of_page in links(text).items()
+        }
+        code = list(code_pieces(text))
+        self._ends_of_blocks = {end for start, end in code if "\n" in text[start:end]}
+        marks = (mark.span() for mark in REFERENCE.finditer(text))
+        whole_links = (link.whole for link in self._every_link())
+        self._solid = sorted([*code, *marks, *whole_links])
+        self._starts = [start for start, _ in self._solid]
+
+    def _every_link(self) -> Iterator[Link]:
+        return chain.from_iterable(self._links.values())
+
+    def sign(self, place: Cited) -> _Sign | None:
+        """What shows the citation in a text of `with_marks`."""
+        sign = self.mark_or_link(place)
+        if sign and (sign.link or place.mark in self._text[sign.start : sign.end]):
+            return sign
+        start = self._text.find(place.mark, place.start)
+        return _Sign(start, start + len(place.mark)) if start >= 0 else None
+
+    def mark_or_link(self, place: Cited) -> _Sign | None:
+        """The mark or link that the engine wrote; None if the place is a bare claim."""
+        is_mark = REFERENCE.fullmatch(self._text, place.start, place.end)
+        is_label = self._text.startswith("(", place.end)
+        if is_mark and not is_label:
+            return _Sign(place.start, place.end)
+        of_page = self._links.get(page_key(place.url), [])
+        first = bisect_left(of_page, place.start + 1, key=lambda link: link.whole[1])
+        if first == len(of_page):
+            return None
+        link = of_page[first]
+        if link.whole[0] > place.end + NEAR_LINK:
+            return None
+        between = self._text[place.end : link.whole[0]]
+        return None if between.strip(" .,;:!?") else _Sign(*link.whole, link)
+
+    def marked(self, place: Range, marks: str) -> Edit:
+        """The edit that writes marks: in place of the engine's, or into an empty place behind a claim."""
+        start, end = place
+        before = self.blank_before(start) if start == end else ""
+        return start, end, before + marks + self.blank_after(end)
+
+    def without_marks(self, dropped: Sequence[Cited], kept: Collection[Range]) -> Iterator[Edit]:
+        """The edits that remove the marks of dropped places, each with the blank before it."""
+        for place in dropped:
+            sign = self.mark_or_link(place)
+            if sign is None or sign.link or sign.place in kept:
+                continue
+            has_blank = self._text.endswith((" ", "\t"), 0, sign.start)
+            yield sign.start - has_blank, sign.end, ""
+
+    def sites_for_numbers(self, cited: Collection[Link]) -> Iterator[Edit]:
+        """The edits that name the site of each link whose label is a number, but for links that cite a page."""
+        for link in self._every_link():
+            if link in cited or len(link.parts) < 2:
+                continue
+            label, address = (self._text[slice(*part)] for part in link.parts[:2])
+            if _NUMBER_LABEL.fullmatch(label):
+                yield (*link.parts[0], host(address) or "link")
+
+    def behind(self, end: int) -> int:
+        """The place for a mark behind a claim that ends here: not in a link, a mark or code."""
+        before = bisect_right(self._starts, end - 1)
+        return max(end, self._solid[before - 1][1]) if before else end
+
+    def blank_before(self, at: int) -> str:
+        """What keeps a mark or link from what is before it."""
+        if at in self._ends_of_blocks:
+            return "\n\n"
+        is_apart = not at or self._text[at - 1].isspace() or self._text[at - 1] in "(["
+        return "" if is_apart else " "
+
+    def blank_after(self, at: int) -> str:
+        """What keeps a mark from text behind it with which it would be a link or a definition of the engine."""
+        return " " if self._text.startswith(("(", ":"), at) else ""
+
+
+def _target(url: str) -> str:
+    """A bracket without a partner would end the link."""
+    if LINK.fullmatch(f"[]({url})"):
+        return url
+    return url.replace("(", "%28").replace(")", "%29")
+
+
+def _label(text: str, link: Link) -> str:
+    """The label of a link, if it is part of the sentence: not in brackets, no number, and not the name of the site."""
+    if link.whole != link.bare or not link.parts:
+        return ""
+    label = text[slice(*link.parts[0])].strip()
+    address = text[slice(*link.parts[1])]
+    name = label.lower().removeprefix("www.").rstrip("/")
+    is_site = name in (host(address), address.lower())
+    is_address = is_site or "://" in label
+    if not label or is_address or _NUMBER_LABEL.fullmatch(label):
+        return ""
+    return f"{label} "
