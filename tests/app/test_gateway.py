@@ -12,6 +12,7 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway, open_caches
+from websearch_gateway.base import CacheMemory
 from websearch_gateway.errors import (
     Exhausted,
     SearchAuthError,
@@ -465,7 +466,7 @@ async def test_a_provider_named_without_its_key_is_told_at_the_start(gateway: Op
 
 async def test_questions_in_memory_are_cleared_with_the_cache_even_if_there_are_none() -> None:
     """A defect once: an object without questions has the length 0, and was taken for an absent one."""
-    caches = open_caches(Settings(), MemoryState(), StaticEmbedder())
+    caches = open_caches(Settings(), MemoryState(), StaticEmbedder(), None, CacheMemory())
     assert caches.questions is not None
     assert len(caches.questions) == 0
     assert caches.questions in caches.memories()

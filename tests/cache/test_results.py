@@ -268,12 +268,6 @@ class TestTrust:
         assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED
 
 
-async def test_memory_is_bounded(cache):
-    for number in range(1_200):
-        await cache.put(SearchQuery(text=f"question {number}"), STORED_ANSWER_ME, ANSWER)
-    assert len(cache) == 1_000
-
-
 async def test_without_its_state_it_continues_in_memory_and_logs_so_once(tmp_path, clock, caplog):
     (tmp_path / "file").touch()
     broken = SqliteState(tmp_path / "file" / "state.db")

@@ -71,7 +71,7 @@ async def polite(api: Any, workers: Workers) -> AsyncIterator[Polite]:
         api.says(path, b"# Text", content_type="text/markdown")
     async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         noted = NotedWorkers(workers)
-        robots = RobotsFetcher(fetcher, noted, clock)
+        robots = RobotsFetcher(fetcher, noted, clock=clock)
         yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), noted)
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_gateway.app.gateway import Caches, open_caches
+from websearch_gateway.base import CacheMemory
 from websearch_gateway.errors import (
     SearchNotConfiguredError,
     SearchRateLimitError,
@@ -48,7 +49,11 @@ def records() -> list[CallRecord]:
 
 def opened(*, semantic: bool = True) -> Caches:
     return open_caches(
-        load_settings(None, semantic_cache=semantic), MemoryState(), StaticEmbedder()
+        load_settings(None, semantic_cache=semantic),
+        MemoryState(),
+        StaticEmbedder(),
+        None,
+        CacheMemory(),
     )
 
 

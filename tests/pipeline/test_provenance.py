@@ -14,7 +14,6 @@ from websearch_gateway.models import LOCAL, Caller, Deadline
 from websearch_gateway.pipeline.provenance import (
     KEEP_SECONDS,
     KNOWN_ADDRESSES,
-    MOST_HERE,
     Mode,
     Provenance,
 )
@@ -196,14 +195,6 @@ async def test_the_state_holds_hashes_of_addresses_with_data_for_a_time(workers:
     assert "example" not in key
     clock.now += KEEP_SECONDS + 1
     assert await refused(made(state, workers), SHOWN)
-
-
-async def test_memory_is_bounded(state: MemoryState, workers: Workers) -> None:
-    provenance = made(state, workers, "warn")
-    for number in range(60):
-        links = tuple(f"https://a.example/{number}/{place}" for place in range(200))
-        await provenance.remember(WebSearchResponse(results=(), warnings=links), ADA)
-    assert len(provenance._here) == MOST_HERE
 
 
 async def test_what_the_state_missed_in_an_outage_is_kept_when_it_is_shown_again(

@@ -28,9 +28,11 @@ from websearch_gateway.answers.table import configured as answers_configured
 from websearch_gateway.base import (
     WORKING_FOR,
     AddressPolicy,
+    CacheMemory,
     FairQueue,
     Fetched,
     Fetcher,
+    Fetching,
     HttpSearcher,
     Limits,
     Outbound,
@@ -453,14 +455,17 @@ def open_reading(
     state: State,
     embedder: Embedder,
     workers: Workers,
-    reranker: Reranker | None = None,
+    reranker: Reranker | None,
+    memory: CacheMemory,
 ) -> PageReaders:
     """The parts that read pages. Sockets, processes and the browser open on first use."""
     addresses = address_policy(settings)
     name, way = user_agent(settings.contact_url), outbound(settings)
     fetcher = Fetcher(addresses, user_agent=name, outbound=way)
     site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)
-    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
+    pages: Fetching = fetcher
+    if settings.respect_robots:
+        pages = RobotsFetcher(fetcher, workers, memory=memory)
     browser = Browser(
         pages,
         path=settings.browser_path,
@@ -485,6 +490,7 @@ def open_reading(
         size=settings.embedding_tokens_size,
         threshold=settings.similarity_threshold,
         reranker=reranker,
+        memory=memory,
     )
     closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
     return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)

@@ -31,7 +31,7 @@ from websearch_gateway.app.adapters import (
     outbound,
     reranker_guard,
 )
-from websearch_gateway.base import WORKING_FOR, Retry, Workers, create_client
+from websearch_gateway.base import WORKING_FOR, CacheMemory, Retry, Workers, create_client
 from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,
@@ -131,6 +131,7 @@ class Gateway:
         self._gate = asyncio.Semaphore(settings.concurrency)
         self._flights = SingleFlight(settings.search_deadline_seconds / 2)
         self._state = state = _state(settings)
+        self.memory = memory = _memory(settings, state)
         self._limits = _limits(settings, state)
         self._addresses = address_policy(settings)
         ledger = Ledger(
@@ -151,10 +152,10 @@ class Gateway:
             settings, self._client, reranker_guard(settings, self.health, ledger)
         )
         self._pages = pages = open_reading(
-            settings, state, self.embedder, self.workers, self.reranker
+            settings, state, self.embedder, self.workers, self.reranker, memory
         )
         self.lazy_docs = lazy_docs(settings, pages, self.embedder, self._guarded)
-        self.caches = open_caches(settings, state, self.embedder, self.reranker)
+        self.caches = open_caches(settings, state, self.embedder, self.reranker, memory)
         self.cache = CacheAdmin(
             state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger
         )
@@ -418,7 +419,12 @@ class Gateway:
             telemetry=self._telemetry,
             guard=self._guard,
             provenance=Provenance(
-                self.settings.url_provenance, trusted, self._state, self.workers, known
+                self.settings.url_provenance,
+                trusted,
+                self._state,
+                self.workers,
+                known,
+                self.memory,
             ),
             deadline_seconds=self.settings.search_deadline_seconds,
         )
@@ -459,22 +465,29 @@ class Caches:
 
 
 def open_caches(
-    settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None
+    settings: Settings,
+    state: State,
+    embedder: Embedder,
+    reranker: Reranker | None,
+    memory: CacheMemory,
 ) -> Caches:
     """The caches over `state`. Nothing is read yet."""
     lifetimes = Lifetimes(
         settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds
     )
     orderer, scope = reranker.name if reranker else None, settings.cache_scope
-    raw = ResultCache(state, RAW_RESULTS, lifetimes, scope=scope)
+    raw = ResultCache(state, RAW_RESULTS, lifetimes, scope=scope, memory=memory)
     if not settings.semantic_cache or lifetimes.ttl <= 0:
-        answers = ResultCache(state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
-        return Caches(answers, ResultCache(state, WEB_RESULTS, lifetimes, scope=scope), raw)
-    questions = AskedQuestions(state, longest_seconds=lifetimes.longest)
+        answers = ResultCache(
+            state, ANSWERS, lifetimes, scope=scope, orderer=orderer, memory=memory
+        )
+        web_results = ResultCache(state, WEB_RESULTS, lifetimes, scope=scope, memory=memory)
+        return Caches(answers, web_results, raw)
+    questions = AskedQuestions(state, longest_seconds=lifetimes.longest, memory=memory)
     similar_answers = SemanticCache(
-        questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer
+        questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer, memory=memory
     )
-    web = SemanticCache(questions, state, WEB_RESULTS, lifetimes, scope=scope)
+    web = SemanticCache(questions, state, WEB_RESULTS, lifetimes, scope=scope, memory=memory)
     # Thousands of questions are compared at once, and only the built-in embedder is quick enough for that.
     quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
     return Caches(
@@ -482,7 +495,7 @@ def open_caches(
         web,
         raw,
         questions,
-        SimilarQuestions(quick, questions, (similar_answers, web)),
+        SimilarQuestions(quick, questions, (similar_answers, web), memory=memory),
     )
 
 
@@ -498,10 +511,25 @@ def _limits(settings: Settings, state: State) -> dict[str, RateLimits]:
 
 def _state(settings: Settings) -> State:
     state = open_state(settings.effective_state_url)
+    evictable = (*PREFIXES.values(), KNOWN_ADDRESSES)
+    file_bytes, memory_bytes = settings.max_state_mb * 2**20, _memory_of_state(settings)
     if isinstance(state, SqliteState):
-        state = SpareState(state)
-    state.limit(settings.max_state_mb * 2**20, (*PREFIXES.values(), KNOWN_ADDRESSES))
+        state = SpareState(state, most_memory_bytes=memory_bytes)
+    state.limit(memory_bytes if isinstance(state, MemoryState) else file_bytes, evictable)
     return state
+
+
+def _memory_of_state(settings: Settings) -> int:
+    """The bytes for a state in memory, or for one that goes on in memory when its file cannot be used."""
+    return settings.memory_cache_mb * 2**20 // 2
+
+
+def _memory(settings: Settings, state: State) -> CacheMemory:
+    """What is left for the caches of this process."""
+    most_bytes = settings.memory_cache_mb * 2**20
+    if isinstance(state, (MemoryState, SpareState)):
+        most_bytes -= _memory_of_state(settings)
+    return CacheMemory(most_bytes)
 
 
 @asynccontextmanager

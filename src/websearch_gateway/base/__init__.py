@@ -5,6 +5,7 @@
 - `net` is the only way out. Everything it sends goes to an address that was checked and then dialled, under a deadline
   and a cap on bytes; it maps every foreign exception to the error tree once.
 - `workers` runs work whose size a stranger chooses, in a process that is killed at its limits.
+- `memory` bounds what all caches of a process hold, by bytes.
 - `sql` opens and migrates SQLite and PostgreSQL.
 
 To change how a request leaves the process, begin with `net/fetch.py` (pages) or `net/client.py` (APIs). Nothing here
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         without_comments,
         word_set,
     )
+    from websearch_gateway.base.memory import CacheMemory, SharedCache
     from websearch_gateway.base.net.address import AddressPolicy, Outbound
     from websearch_gateway.base.net.bodies import (
         MAX_BYTES,

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from websearch_gateway.base import in_words, is_web_address
+from websearch_gateway.base import CacheMemory, SharedCache, in_words, is_web_address
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import NOT_RERANKED, State
@@ -73,7 +73,6 @@ class ResultKind(Generic[R]):
         prefix: the beginning of its state keys.
         model: the type of the results.
         is_valid: whether a result is worth keeping. It checks all that readers rely on, since the state is untrusted.
-        most_in_memory: the most results that a process keeps in memory.
         unbilled: the fields without a price, for all callers but the first, who paid for the result.
     """
 
@@ -81,7 +80,6 @@ class ResultKind(Generic[R]):
     prefix: str
     model: type[R]
     is_valid: Callable[[R], bool]
-    most_in_memory: int
     unbilled: Mapping[str, object] = field(default_factory=lambda: {"cost_usd": 0.0})
 
     def recalled(self, response: R) -> R | None:
@@ -106,6 +104,7 @@ class ResultCache(Generic[R]):
         lifetimes: how long results are served.
         scope: `user` keeps each user's results apart.
         orderer: the reranker that chose the quotes of the results, if any; those of another one are not served.
+        memory: shared with the other caches of the process.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -117,10 +116,9 @@ class ResultCache(Generic[R]):
         *,
         scope: Scope = "shared",
         orderer: str | None = None,
+        memory: CacheMemory | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        from cachetools import TLRUCache
-
         self.kind = kind
         self.scope = scope
         self.lifetimes = lifetimes
@@ -129,13 +127,7 @@ class ResultCache(Generic[R]):
         self._made_by = () if orderer is None else (orderer,)
         self._entry = _Entry[kind.model]  # type: ignore[name-defined]
         self._best_effort = BestEffort("Answers are cached in this process only")
-        self._empty: Callable[[], TLRUCache[str, _Held[R]]] = partial(
-            TLRUCache,
-            kind.most_in_memory,
-            lambda _, held, __: max(held.entry.expires, held.entry.stale_until),
-            clock,
-        )
-        self._memory = self._empty()
+        self._memory: SharedCache[str, _Held[R]] = SharedCache(memory, clock)
 
     def __len__(self) -> int:
         """The number of results in memory."""
@@ -151,7 +143,8 @@ class ResultCache(Generic[R]):
 
     def forget(self) -> None:
         """Drop the entries in memory. Results of reads in flight are not kept in memory either."""
-        self._memory = self._empty()
+        self._memory.clear()
+        self._memory = SharedCache(self._memory.memory, self.clock)
 
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """The fresh result to the same words if it is in this process's memory."""
@@ -210,15 +203,16 @@ class ResultCache(Generic[R]):
             response=kept,
         )
         memory = self._memory
-        memory[key] = held = _Held(entry, now + CHECK_SECONDS, untaken=True)
+        held = _Held(entry, now + CHECK_SECONDS, untaken=True)
+        memory.put(key, held, expires=entry.usable_until)
         value = entry.model_dump_json(by_alias=True).encode()
 
         async def store() -> bool:
             await self._state.put(key, value, seconds + stale_seconds)
             return len(value) <= ALWAYS_STORED_BYTES or await self._state.get(key) is not None
 
-        if await self._best_effort(store, False) and memory.get(key) is held:
-            memory[key] = held._replace(untaken=False)
+        if await self._best_effort(store, False):
+            held.untaken = False
 
     def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
@@ -240,11 +234,7 @@ class ResultCache(Generic[R]):
         """The entry, fresh or stale, unless it is too old to be served at all."""
         now, held = self.clock(), self._memory.get(key)
         entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
-        if (
-            entry is None
-            or now >= max(entry.expires, entry.stale_until)
-            or now - entry.stored > longest_seconds
-        ):
+        if entry is None or now >= entry.usable_until or now - entry.stored > longest_seconds:
             return None
         return entry
 
@@ -265,11 +255,10 @@ class ResultCache(Generic[R]):
             if stored == failed or not await self._best_effort(
                 partial(_is_cleared, self._state, known), False
             ):
-                memory[key] = held._replace(
-                    trusted_until=now + (OUTAGE_SECONDS if stored == failed else CHECK_SECONDS)
-                )
+                seconds = OUTAGE_SECONDS if stored == failed else CHECK_SECONDS
+                held.trusted_until = now + seconds
                 return known
-        memory.pop(key, None)
+        memory.pop(key)
         try:
             entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
         except ValidationError:
@@ -281,7 +270,7 @@ class ResultCache(Generic[R]):
         if not is_valid or (kept := self.kind.recalled(entry.response)) is None:
             return None
         entry = entry.model_copy(update={"response": kept})
-        memory[key] = _Held(entry, now + CHECK_SECONDS)
+        memory.put(key, _Held(entry, now + CHECK_SECONDS), expires=entry.usable_until)
         return entry
 
 
@@ -395,7 +384,6 @@ ANSWERS: ResultKind[SearchResponse] = ResultKind(
     model=SearchResponse,
     is_valid=_is_valid,
     unbilled={"cost_usd": 0.0, "usage": Usage()},
-    most_in_memory=1_000,
 )
 
 
@@ -416,7 +404,6 @@ WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
     prefix="cache/web/",
     model=WebSearchResponse,
     is_valid=_are_valid,
-    most_in_memory=64,  # each has the text of up to fifty pages
 )
 
 
@@ -432,7 +419,6 @@ RAW_RESULTS: ResultKind[RawResult] = ResultKind(
     prefix="cache/raw/",
     model=RawResult,
     is_valid=_is_valid_raw,
-    most_in_memory=128,  # each has up to fifty items
 )
 
 
@@ -501,8 +487,14 @@ class _Entry(Stamp, Generic[R]):
     stopgap: bool = False
     response: R
 
+    @property
+    def usable_until(self) -> float:
+        """The moment from which it is neither fresh nor stale."""
+        return max(self.expires, self.stale_until)
 
-class _Held(NamedTuple, Generic[R]):
+
+@dataclass(slots=True)
+class _Held(Generic[R]):
     """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it.
 
     An entry is `untaken` until the state has stored it, and for its whole life if the state does not.

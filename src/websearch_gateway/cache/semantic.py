@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, FiniteFloat, ValidationError
 
+from websearch_gateway.base import CacheMemory, SharedCache
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.results import (
     CLOCK_SKEW_SECONDS,
@@ -105,9 +106,6 @@ class SemanticCache(ResultCache[R]):
         return TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
 
 
-MOST_QUESTIONS = 5_000
-"""The most questions that a process holds in memory: about 4 MB. They serve while the state is down."""
-
 PREFIX = "cache/near/"
 
 
@@ -152,22 +150,26 @@ def owner_name(caller: Caller, scope: Scope) -> str:
 class AskedQuestions:
     """The last question asked for each meaning, set of parameters and owner: in memory, and in the state.
 
+    Those in memory serve while the state is down.
+
     Args:
         longest_seconds: rows in the state that claim to live longer are ignored.
+        memory: shared with the other caches of the process.
         clock: seconds since the epoch, the same in all processes.
     """
 
     def __init__(
-        self, state: State, *, longest_seconds: float, clock: Callable[[], float] = time.time
+        self,
+        state: State,
+        *,
+        longest_seconds: float,
+        memory: CacheMemory | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        from cachetools import TLRUCache
-
         self._state = state
         self._longest_seconds = longest_seconds
         self._clock = clock
-        self._memory: TLRUCache[str, QuestionRow] = TLRUCache(
-            MOST_QUESTIONS, lambda _, row, __: row.expires, clock
-        )
+        self._memory: SharedCache[str, QuestionRow] = SharedCache(memory, clock)
         self._best_effort = BestEffort("Questions are remembered in this process only")
 
     def __len__(self) -> int:
@@ -190,7 +192,7 @@ class AskedQuestions:
             meaning=meaning_of(wording),
             query=query,
         )
-        self._memory[row.key()] = row
+        self._memory.put(row.key(), row, expires=row.expires)
         value = row.model_dump_json().encode()
         await self._best_effort(lambda: self._state.put(row.key(), value, ttl_seconds), None)
 
@@ -205,7 +207,7 @@ class AskedQuestions:
 
     def in_this_process(self) -> list[QuestionRow]:
         """The questions in memory."""
-        return list(self._memory.values())
+        return self._memory.values()
 
     async def in_the_state(self, most: int) -> list[QuestionRow]:
         """At most `most` valid rows of the state; none during an outage."""

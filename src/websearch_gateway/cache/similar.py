@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from websearch_gateway.base import in_cache_thread
+from websearch_gateway.base import CacheMemory, SharedCache, in_cache_thread
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.results import KindName, Served
 from websearch_gateway.cache.semantic import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 MOST_COMPARED = 10_000
-"""The most questions of the state to compare: their vectors take 10 MB."""
+"""The most questions of the state to compare: they and their vectors take some 40 MB of the caches' memory."""
 
 REFRESH_SECONDS = 60.0
 """How old the list of other processes' questions may be. Firestore charges for each row that is read."""
@@ -58,6 +58,7 @@ class SimilarQuestions:
 
     Args:
         caches: those of all kinds that `questions` knows; they have one scope.
+        memory: shared with the other caches of the process.
         clock: seconds since the epoch.
     """
 
@@ -67,6 +68,7 @@ class SimilarQuestions:
         questions: AskedQuestions,
         caches: Sequence[SemanticCache[Any]],
         *,
+        memory: CacheMemory | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._embedder = embedder
@@ -75,8 +77,8 @@ class SimilarQuestions:
         self._scope = caches[0].scope
         self._clock = clock
         self._reading = asyncio.Lock()
-        self._rows: dict[str, QuestionRow] = {}
-        self._vectors: dict[str, Any] = {}
+        self._rows: SharedCache[str, QuestionRow] = SharedCache(memory, clock)
+        self._vectors: SharedCache[str, Any] = SharedCache(self._rows.memory)
         self._read_at = -math.inf
 
     async def find(
@@ -120,32 +122,36 @@ class SimilarQuestions:
         async with self._reading:
             now = self._clock()
             if now - self._read_at >= REFRESH_SECONDS:
-                self._rows = {
-                    row.key(): row for row in await self._questions.in_the_state(MOST_COMPARED)
-                }
+                rows = await self._questions.in_the_state(MOST_COMPARED)
+                self._rows.clear()
+                for row in rows:
+                    self._rows.put(row.key(), row, expires=row.expires)
                 self._read_at = now
         owner = owner_name(caller, self._scope)
-        rows = {**self._rows, **{row.key(): row for row in self._questions.in_this_process()}}
-        return [row for row in rows.values() if row.owner == owner and row.expires > now]
+        everyone = [*self._rows.values(), *self._questions.in_this_process()]
+        visible = {row.key(): row for row in everyone if row.owner == owner}
+        return list(visible.values())
 
     async def _compared(self, text: str, rows: Sequence[QuestionRow]) -> list[float]:
         """The cosine of a text with each question; 0 if the embedder knows none of its words."""
-        return await in_cache_thread(self._cosines, text, [row.query.text for row in rows])
-
-    def _cosines(self, text: str, questions: Sequence[str]) -> list[float]:
-        import numpy as np
-
-        unknown = list(set(questions) - self._vectors.keys())
-        asked, *vectors = self._embedder.encode([text, *unknown])
-        embedded = {**self._vectors, **dict(zip(unknown, vectors, strict=True))}
-        self._vectors = {question: embedded[question] for question in questions}
-        if not questions:
-            return []
-        cosines: list[float] = (
-            np.stack([embedded[question] for question in questions]) @ asked
-        ).tolist()
-        return cosines
+        questions = [row.query.text for row in rows]
+        vectors = {question: self._vectors.get(question) for question in questions}
+        new = [question for question, vector in vectors.items() if vector is None]
+        asked, *embedded = await in_cache_thread(self._embedder.encode, [text, *new])
+        for question, vector in zip(new, embedded, strict=True):
+            vectors[question] = vector
+            self._vectors.put(question, vector)
+        return await in_cache_thread(_cosines, asked, [vectors[question] for question in questions])
 
     async def _served(self, row: QuestionRow, caller: Caller) -> Served[Any] | None:
         cache = self._caches.get(row.kind)
         return None if cache is None else await cache.exact(row.query, caller)
+
+
+def _cosines(asked: Any, vectors: Sequence[Any]) -> list[float]:
+    import numpy as np
+
+    if not vectors:
+        return []
+    cosines: list[float] = (np.stack(vectors) @ asked).tolist()
+    return cosines

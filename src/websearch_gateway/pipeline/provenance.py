@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,8 @@ from pydantic import BaseModel
 from websearch_gateway.base import (
     LEAST_CHARACTERS,
     PUNCTUATION,
+    CacheMemory,
+    SharedCache,
     addresses_with_data,
     admitted,
     carried_characters,
@@ -48,11 +51,8 @@ KNOWN_ADDRESSES = "known/"
 KEEP_SECONDS = 30 * 86_400.0
 """How long an address stays known (seconds)."""
 
-MOST_HERE = 10_000
-"""The addresses that this process remembers itself."""
-
-MOST_EXAMINED, _EXAMINED_SECONDS = 2_000, 86_400.0
-"""The pages and results of which this process knows that their addresses are remembered, and for how long it does."""
+_EXAMINED_SECONDS = 86_400.0
+"""How long this process knows of a page or a result that its addresses are remembered."""
 
 _MOST_LINKS, _LONGEST_LINK = 200, 8_000
 _INLINE_CHARS = 8_000
@@ -67,6 +67,7 @@ class Provenance:
     Args:
         trusted: domains, with those below them, whose addresses are always known.
         is_indexed: whether exactly an address is a page of the documentation index.
+        memory: shared with the other caches of the process.
     """
 
     def __init__(
@@ -76,9 +77,8 @@ class Provenance:
         state: State,
         workers: Workers,
         is_indexed: Callable[[str], Awaitable[bool]],
+        memory: CacheMemory | None = None,
     ) -> None:
-        from cachetools import LRUCache, TTLCache
-
         self._mode = mode
         self._trusted = trusted
         self._state = state
@@ -87,10 +87,8 @@ class Provenance:
         self._best_effort = BestEffort(
             "Addresses that callers were shown are remembered in this process only"
         )
-        self._here: LRUCache[str, bool] = LRUCache(MOST_HERE)
-        self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(
-            MOST_EXAMINED, _EXAMINED_SECONDS
-        )
+        self._here: SharedCache[str, bool] = SharedCache(memory)
+        self._examined: SharedCache[tuple[str, bytes], bool] = SharedCache(self._here.memory)
 
     async def check(self, url: str, caller: Caller) -> str | None:
         """A warning if an address is unknown and carries data.
@@ -147,12 +145,13 @@ class Provenance:
             caller.user,
             hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest(),
         )
-        if examined in self._examined:
+        if self._examined.get(examined):
             return
         texts = texts_of()
         # An address without data needs no permission, but it may redirect to one that does.
         links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
-        self._here.update((_address_key(link, caller), True) for link in links[:_MOST_LINKS])
+        for link in links[:_MOST_LINKS]:
+            self._here.put(_address_key(link, caller), True)
         try:
             found = (
                 addresses_with_data(texts)
@@ -165,7 +164,8 @@ class Provenance:
             _log.warning("the addresses in a result or page are not remembered: %s", error.message)
             return
         keys = [_address_key(url, caller) for url in found]
-        self._here.update((key, True) for key in keys)
+        for key in keys:
+            self._here.put(key, True)
 
         async def put() -> bool:
             await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
@@ -173,24 +173,26 @@ class Provenance:
 
         # Until the state has them, this process alone knows them.
         if await self._best_effort(put, False):
-            self._examined[examined] = True
+            until = time.monotonic() + _EXAMINED_SECONDS
+            self._examined.put(examined, True, expires=until)
 
     async def _knows(self, url: str, caller: Caller) -> bool:
         for one in _spellings(url):
             key = _address_key(one, caller)
-            stored = (
-                None
-                if key in self._here
-                else await self._best_effort(partial(self._state.get, key), None)
+            is_known = self._here.get(key) or await self._best_effort(
+                partial(self._is_stored, key), False
             )
-            if key in self._here or stored:
-                self._here[_address_key(url, caller)] = True
+            if is_known:
+                self._here.put(_address_key(url, caller), True)
                 return True
         return await self._is_indexed(url)
 
+    async def _is_stored(self, key: str) -> bool:
+        return await self._state.get(key) is not None
+
     def _may_redirect(self, start: str, caller: Caller) -> bool:
         """Whether the address is known although its domain may not be trusted: its caller has put nothing into it."""
-        return not self._is_trusted(start) and _address_key(start, caller) in self._here
+        return not self._is_trusted(start) and bool(self._here.get(_address_key(start, caller)))
 
     def _is_trusted(self, url: str) -> bool:
         return bool(self._trusted) and admitted(url, self._trusted, ())

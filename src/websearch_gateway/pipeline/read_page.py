@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from websearch_gateway.base import normalise, with_scheme
+from websearch_gateway.base import CacheMemory, SharedCache, normalise, with_scheme
 from websearch_gateway.cache.pages import (
     UNKNOWN_SCRIPT,
     PageCache,
@@ -252,9 +252,6 @@ def _checked(queries: tuple[str, ...]) -> list[str]:
 RANKING_RESERVE_SECONDS = 0.5
 """The time kept back for ranking (seconds, or a tenth of the deadline if less). Late vectors do not count."""
 
-MEMORY_CHARACTERS = 4_000_000
-"""The size of the cache of prepared pages (characters in total)."""
-
 SAMPLE_CHARACTERS = 2_000
 """The characters of a page that decide its script."""
 
@@ -291,6 +288,7 @@ class PassageFinder:
         size: the approximate number of tokens in a passage, see `text.chunk`.
         threshold: the least score of a passage that is shown, 0 to 1; 0 shows all.
         reranker: chooses the order of the passages; the best place has the best score all the same.
+        memory: shared with the other caches of the process.
     """
 
     def __init__(
@@ -301,17 +299,14 @@ class PassageFinder:
         size: int,
         threshold: float,
         reranker: Reranker | None = None,
+        memory: CacheMemory | None = None,
     ) -> None:
-        from cachetools import LRUCache
-
         self._similarity = similarity
         self._workers = workers
         self._size = size
         self._threshold = threshold
         self._reranker = reranker
-        self._pages: LRUCache[tuple[str, str], _PreparedPage] = LRUCache(
-            MEMORY_CHARACTERS, getsizeof=lambda page: page.characters
-        )
+        self._pages: SharedCache[tuple[str, str], _PreparedPage] = SharedCache(memory)
 
     async def find(self, page: Page, queries: Sequence[str], most: int, call: Call) -> Findings:
         """At most `most` passages for each query. If the embedder fails, words alone rank them, and a note says so.
@@ -319,11 +314,18 @@ class PassageFinder:
         Raises:
             SearchFetchError, SearchTimeoutError: a worker cannot process the page, or not in time.
         """
-        prepared = await self._prepared(page, call)
+        key = page_key(page.url), content_hash(page)
+        prepared = self._pages.get(key)
+        if prepared is None:
+            new = await self._prepared(page, call)
+            prepared = self._pages.get(key) or self._keep(key, new)  # another call may be faster
+        vectors_before = len(prepared.subject.vectors)
         asked = queries if prepared.is_known_script else ()
         seconds = call.remaining()
         earlier = call.within(seconds - min(RANKING_RESERVE_SECONDS, seconds / 10))
         compared = await self._similarity.compare(prepared.subject, asked, earlier)
+        if len(prepared.subject.vectors) != vectors_before:
+            self._keep(key, prepared)
         similarities = [compared.similarities.get(query, {}) for query in queries]
         found = await self._workers.run(
             ranked,
@@ -397,38 +399,37 @@ class PassageFinder:
     def forget(self) -> None:
         self._pages.clear()
 
+    def _keep(self, key: tuple[str, str], page: _PreparedPage) -> _PreparedPage:
+        """Store a page, or weigh it again with the vectors that it has got."""
+        subject = page.subject
+        self._pages.put(key, page, contents=(page.passages, subject.texts, subject.vectors))
+        return page
+
     async def _prepared(self, page: Page, deadline: Deadline) -> _PreparedPage:
-        key = page_key(page.url), content_hash(page)
-        if (prepared := self._pages.get(key)) is None:
-            size = len(page.markdown)
-            found = await self._workers.run(
-                cut_passages, page.markdown, self._size, deadline=deadline, size=size
+        size = len(page.markdown)
+        cut = await self._workers.run(
+            cut_passages, page.markdown, self._size, deadline=deadline, size=size
+        )
+        passages = tuple(
+            Passage(
+                piece["text"],
+                tuple(piece["section_path"]),
+                id=piece["id"],
+                page=piece["page"] if page.content_type == PDF else None,
             )
-            passages = tuple(
-                Passage(
-                    one["text"],
-                    tuple(one["section_path"]),
-                    id=one["id"],
-                    page=one["page"] if page.content_type == PDF else None,
-                )
-                for one in found["passages"]
-            )
-            embedded = {
-                passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)
-            }
-            prepared = _PreparedPage(
-                passages,
-                Subject(embedded),
-                is_known_script=self._similarity.knows(
-                    " ".join(embedded.values())[:SAMPLE_CHARACTERS]
-                ),
-                more=found["more"],
-                characters=size,
-            )
-            if prepared.characters <= MEMORY_CHARACTERS:
-                # Another call may have been faster.
-                prepared = self._pages.setdefault(key, prepared)
-        return prepared
+            for piece in cut["passages"]
+        )
+        embedded = {
+            passage.id: text for passage, text in zip(passages, cut["embedded"], strict=True)
+        }
+        sample = " ".join(embedded.values())[:SAMPLE_CHARACTERS]
+        return _PreparedPage(
+            passages,
+            Subject(embedded),
+            is_known_script=self._similarity.knows(sample),
+            more=cut["more"],
+            characters=size,
+        )
 
 
 def _notes(

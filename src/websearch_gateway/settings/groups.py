@@ -542,7 +542,13 @@ class Storage(SettingsGroup):
         1_024,
         ge=1,
         description="The largest size of the state's file (MB), without its log; the least recently used pages "
-        "and answers are deleted first. For `sqlite://` and `memory://`.",
+        "and answers are deleted first. For `sqlite://`.",
+    )
+    memory_cache_mb: int = Field(
+        64,
+        ge=1,
+        description="The most memory of all caches in the process together (MB); what was not used for the longest "
+        "time goes first. A state in memory (`memory://`) gets half of it.",
     )
     cache_ttl_seconds: Duration = Field(
         300.0,

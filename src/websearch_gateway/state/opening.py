@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
@@ -69,13 +70,20 @@ class SpareState(State):
     that process counts too.
 
     Args:
+        most_memory_bytes: of the cache in memory, unless the file has less.
         clock: seconds of any monotonic clock.
 
     Attributes:
         problem: what is wrong, what is lost and what to do; None while the file is in use.
     """
 
-    def __init__(self, file: SqliteState, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        file: SqliteState,
+        *,
+        most_memory_bytes: int = sys.maxsize,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.problem: StateProblem | None = None
         self._file = file
         self._clock = clock
@@ -86,11 +94,12 @@ class SpareState(State):
         self._returning: asyncio.Task[None] | None = None
         self._retry_seconds = RETRY_SECONDS
         self._retry_at = 0.0
-        self._most_bytes = 0
+        self._most_bytes = most_memory_bytes
         self._evictable: tuple[str, ...] = ()
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        self._most_bytes, self._evictable = most_bytes, tuple(evictable)
+        self._most_bytes = min(most_bytes, self._most_bytes)
+        self._evictable = tuple(evictable)
         self._file.limit(most_bytes, evictable)
 
     async def usage(self) -> StateUsage | None:

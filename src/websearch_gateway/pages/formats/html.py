@@ -16,15 +16,15 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from cachetools import TTLCache
-
 from websearch_gateway.base import (
     ACCEPT_PAGE,
     MAX_BYTES,
     PRODUCT,
+    CacheMemory,
     Fetched,
     Fetcher,
     Fetching,
+    SharedCache,
     decode,
     in_own_thread,
     may_read,
@@ -309,10 +309,6 @@ KEPT_SECONDS = 3600.0
 FAILURE_KEPT_SECONDS = 60.0
 MAX_RULES = 512_000
 """The bytes of a robots.txt that are parsed: the minimum in the RFC."""
-_KEPT_CHARS = 4_000_000
-_LEAST_CHARS = 1_000
-"""What an entry of the cache costs beside its text."""
-_KEPT_FAILURES = 1_000
 
 
 class RobotsFetcher:
@@ -323,18 +319,23 @@ class RobotsFetcher:
 
     Args:
         workers: extract our rules from the text, which is untrusted, and apply them.
+        memory: shared with the other caches of the process.
         clock: seconds on a monotonic clock.
     """
 
     def __init__(
-        self, fetcher: Fetcher, workers: Workers, clock: Callable[[], float] = time.monotonic
+        self,
+        fetcher: Fetcher,
+        workers: Workers,
+        *,
+        memory: CacheMemory | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetcher = fetcher
         self._workers = workers
-        self._rules: TTLCache[str, str] = TTLCache(
-            _KEPT_CHARS, KEPT_SECONDS, clock, getsizeof=lambda rules: _LEAST_CHARS + len(rules)
-        )
-        self._failures: TTLCache[str, str] = TTLCache(_KEPT_FAILURES, FAILURE_KEPT_SECONDS, clock)
+        self._clock = clock
+        self._rules: SharedCache[str, str] = SharedCache(memory, clock)
+        self._failures: SharedCache[str, str] = SharedCache(self._rules.memory, clock)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def fetch(
@@ -392,10 +393,10 @@ class RobotsFetcher:
             except SearchFetchError as error:
                 if not 400 <= error.details.get("status", 0) < 500:
                     failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
-                    self._failures[url] = failure
+                    self._failures.put(url, failure, expires=self._clock() + FAILURE_KEPT_SECONDS)
                     raise _forbidden(failure) from error
                 rules = ""
-            self._rules[url] = rules
+            self._rules.put(url, rules, expires=self._clock() + KEPT_SECONDS)
             return rules
 
 
