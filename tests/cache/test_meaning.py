@@ -102,6 +102,57 @@ DIFFERENT = {
         ("water filter price", "filter water price"),
         ("neurons found in the spinal cord", "cord neurons found in the spinal"),
     ],
+    "names in British spelling": [
+        ("labour party leader", "labor party leader"),
+        ("grey's anatomy cast", "gray's anatomy cast"),
+        ("history of tyre", "history of tire"),
+    ],
+    "alternatives": [
+        ("is tea or coffee maker cheaper", "is coffee or tea maker cheaper"),
+        ("is whole milk or cream better", "is whole cream or milk better"),
+        ("is java or rust better for games", "is java or rust worse for games"),
+        ("is java or rust better", "is java and rust better"),
+    ],
+    "direction": [
+        ("train from paris to nice", "nice to paris train"),
+        ("train from paris to nice", "train to paris from nice"),
+        ("english to french translation", "french to english translation"),
+        ("pdf to word conversion", "convert word to pdf"),
+    ],
+    "parts": [
+        ("cost of living in lisbon", "living cost of lisbon"),
+        ("average salary of a nurse in texas", "average salary in texas"),
+        ("average height of dutch men", "maximum height of dutch men"),
+        ("effects of war in film", "war effects of film"),
+        ("tickets to the museum in rome", "rome museum tickets"),
+    ],
+    "act": [
+        ("is it able to run windows", "is windows able to run"),
+        ("is it safe to eat raw eggs", "is it safe to eat eggs"),
+        ("is it legal to own a tiger in texas", "is it illegal to own a tiger in texas"),
+        ("who was the telephone invented for", "who invented the telephone"),
+        ("who was mozart taught by", "who was mozart"),
+    ],
+    "rate": [
+        ("calories per day for men", "calories per week for men"),
+        ("vitamin d dose per day", "vitamin d dose a day later"),
+        ("salary of teachers", "yearly salary of teachers"),
+    ],
+    "moment": [
+        ("when was windows 12 released", "when will windows 12 be released"),
+        ("where was mozart born", "when was mozart born"),
+        ("world war 1 causes", "world war 2 causes"),
+        ("how long do cats live", "how long to live with cats"),
+    ],
+    "near synonyms": [
+        ("turn off iphone", "disable iphone"),
+        ("hard cheese list", "difficult cheese list"),
+        ("purchase order example", "buy order example"),
+        ("big data tools", "large data tools"),
+        ("lower back pain", "reduce back pain"),
+        ("pick a lock", "choose a lock"),
+        ("capital city bank", "capital bank"),
+    ],
     "count": [
         ("president of the united states", "presidents of the united states"),
         ("tallest building in the world", "tallest buildings in the world"),
@@ -132,6 +183,30 @@ SAME = [
     ("inflation rate in the US in March 2023", "us inflation rate march 2023"),
     ("What's the U.S. GDP?", "what is the usa gdp"),
     ("how do cats purr", "how does a cat purr"),
+    ("colour of the sky", "color of the sky"),
+    ("how to organise a travelling theatre", "how to organize a traveling theater"),
+    ("causes of grey hair", "gray hair causes"),
+    ("should i use mysql or postgresql", "should i use postgresql or mysql"),
+    ("is rice or pasta better for runners", "is pasta or rice better for runners"),
+    ("train from paris to nice", "paris to nice train"),
+    ("english to french translation", "translate english to french"),
+    ("cost of living in lisbon", "lisbon cost of living"),
+    ("average salary of a nurse in texas", "average nurse salary in texas"),
+    ("is it safe to drink tap water in mexico", "is tap water in mexico safe to drink"),
+    ("who was carthage destroyed by", "who destroyed carthage"),
+    ("do you know how old the universe is", "how old is the universe"),
+    ("could you please explain how vaccines work", "how do vaccines work"),
+    ("where is the louvre located", "where is the louvre"),
+    ("how much does a tesla cost", "tesla price"),
+    ("how long should i boil an egg", "how long to boil an egg"),
+    ("when was the iphone 4 released", "iphone 4 release date"),
+    ("define entropy", "entropy definition"),
+    ("where was mozart born", "mozart birthplace"),
+    ("causes of ww1", "causes of world war i"),
+    ("what is the maximum dose of ibuprofen per day", "maximum daily ibuprofen dose"),
+    ("newest python version", "latest python version"),
+    ("british museum opening times", "opening hours of the british museum"),
+    ("boiling point of ethanol in celsius", "what is the ethanol boiling point (°C)"),
 ]
 
 
@@ -155,9 +230,9 @@ def test_no_near_miss_of_the_benchmark_is_the_same() -> None:
     assert [(pair.a, pair.b) for pair in pairs if same(pair.a, pair.b)] == []
 
 
-def test_two_in_five_paraphrases_of_the_benchmark_are_the_same() -> None:
+def test_most_paraphrases_of_the_benchmark_are_the_same() -> None:
     pairs = [pair for pair in load(PAIRS) if pair.same]
-    assert sum(same(pair.a, pair.b) for pair in pairs) / len(pairs) > 0.4
+    assert sum(same(pair.a, pair.b) for pair in pairs) / len(pairs) > 0.56
 
 
 @pytest.mark.parametrize(

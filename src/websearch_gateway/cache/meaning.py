@@ -7,7 +7,8 @@ differences are allowed, as they hold for any subject:
 - articles, courtesies, capitals, contractions, numerals, units, singular and plural;
 - the frame of a question: "what is the height of x", "how tall is x", "x height";
 - "y of x" for "x y", and another place of a single year or month;
-- the order of the two sides of "x vs y".
+- the order of the two sides of "x vs y" and "x or y";
+- British and American spelling, and the few words that mean the same beside any others.
 
 Any other word equals only itself, so antonyms, versions and names need no rules of their own. Only English is compared.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from websearch_gateway.base import MONTHS, fold, language_of, word_set
+from websearch_gateway.cache.spelling import american
 from websearch_gateway.evidence import UNIT_NAMES, is_year, numerals
 
 MOST_CHARS = 500
@@ -54,7 +56,7 @@ class Wording:
         asks, words = _frame(spelled)
         marks, kept = _sorted_out(asks, words)
         free = list(_free(kept))
-        kept = [word for word in kept if word not in free]
+        kept = _with_sorted_alternatives([word for word in kept if word not in free])
         # Among keywords a plural may be a name: "aliens cast", "alien cast".
         # Nor is the noun before "of" or "in" one: "king of spain", "kings of spain".
         behind = zip(kept, [*kept[1:], ""], strict=False)
@@ -82,7 +84,7 @@ class Wording:
         Others share it too ("rome to paris", "paris to rome"), so `is_same` still decides.
         """
         asks = "" if self.asks == "howto" else self.asks
-        words = sorted(_base(_bare(word)) for word in self.words)
+        words = sorted(_base(_bare(word)) for word in self.words if word != "from")
         return repr((asks, self.marks, self.free, words))
 
 
@@ -91,7 +93,8 @@ _COURTESIES = re.compile(
     (?:(?:please\ )?(?:(?:can|could|would|will)\ (?:you|someone|any(?:one|body))\ (?:please\ )?
         (?:tell|show|explain\ to|give)\ me
       |i(?:'d|\ would)\ like\ to\ know|i\ (?:want|need)\ to\ know|does\ any(?:one|body)\ know|do\ you\ know|tell\ me
-      |show\ me)\s+(?:about\s+)?)?
+      |show\ me|i\ was\ wondering)\s+(?:about\s+)?
+      |(?:(?:can|could|would|will)\ you\ )?(?:please\ )?explain\ (?=(?:what|why|how|when|where|who)\b))?
     (.*?)
     (?:[\s,.!?]*\b(?:please|thanks|thank\ you)(?:\ (?:in\ advance|so\ much|a\ lot))?)?[\s.!?]*$""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
@@ -101,6 +104,8 @@ _CAPITALS = (
     (re.compile(r"\b([KMGT])b\b"), r"\1bit"),
 )
 _ACRONYM = re.compile(r"\b(?:[A-Z]{2,}|(?<!^)A(?=$|[?.,]| [a-z0-9]))\b")
+
+
 _CONTRACTIONS = (
     (re.compile(r"\bcan(?:not|'t)\b"), "can not"),
     (re.compile(r"\bwon't\b"), "will not"),
@@ -112,6 +117,17 @@ _CONTRACTIONS = (
     (re.compile(r"\bunited states(?: of america)?\b"), "usa"),
     (re.compile(r"^us\b|\bthe us\b"), "usa"),
     (re.compile(r"\bunited kingdom\b"), "uk"),
+    (re.compile(r"\beuropean union\b"), "eu"),
+    (re.compile(r"\bnew york city\b"), "nyc"),
+    (re.compile(r"\b(?:world war |ww)(?:2|ii|two)\b"), "ww2"),
+    (re.compile(r"\b(?:world war |ww)(?:1|i|one)\b"), "ww1"),
+    (re.compile(r"\b(?:per|each|every) day\b"), "daily"),
+    (re.compile(r"\b(?:per|each|every) (week|month|year)\b"), r"\1ly"),
+    (re.compile(r"\bopening times\b"), "opening hours"),
+    (re.compile(r"\bcapital city(?= of\b|\W*$)"), "capital"),
+    (re.compile(r"\bstock (prices?)\b"), r"share \1"),
+    (re.compile(r"\bcell ?(phones?)\b"), r"mobile \1"),
+    (re.compile(r"\bsigns and symptoms\b"), "symptoms"),
 )
 _TOKEN = re.compile(
     r"""[a-z]+(?:\+\+|\#)(?![a-z0-9])                   # c++, c#
@@ -136,16 +152,17 @@ def _spelled(text: str) -> str:
         for pattern, replacement in _CAPITALS:
             text = pattern.sub(replacement, text)
         # "an ARE form" is not "are"
-        text = _ACRONYM.sub(
-            lambda found: (
-                f"acronym_{found[0]}" if found[0].lower() in _FUNCTION_WORDS else found[0]
-            ),
-            text,
-        )
-    text = fold(text).replace("’", "'")
+        text = _ACRONYM.sub(_marked, text)
+    text = american(fold(text).replace("’", "'"))
     for pattern, replacement in _CONTRACTIONS:
         text = pattern.sub(replacement, text)
     return " ".join(numerals(_joined(_TOKEN.findall(text))))
+
+
+def _marked(acronym: re.Match[str]) -> str:
+    """An acronym, with a mark if it would read as a function word: "IT", "ARE"."""
+    word = acronym[0]
+    return f"acronym_{word}" if word.lower() in _FUNCTION_WORDS else word
 
 
 def _joined(pieces: Sequence[str]) -> list[str]:
@@ -166,6 +183,8 @@ def _joined(pieces: Sequence[str]) -> list[str]:
 
 
 _ASKER = "(?:i|you|we|one|1|someone)"
+_TOUGH = "safe|unsafe|dangerous|legal|illegal|ok|okay|easy|hard|difficult|possible|impossible"
+"""What is said of an act, and so of its object: "able" and "ready" are said of who acts."""
 _WAY = "(?:the |some |any )?(?:best )?ways?"
 _MEASURES = {
     "tall|high": "height", "old": "age", "heavy": "weight", "deep": "depth", "wide": "width", "long": "length",
@@ -178,6 +197,17 @@ _AGENTS = {
 _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern), asks, replacement)
     for pattern, asks, replacement in (
+        # an indirect question, behind "do you know"
+        (r"^(what|who|where|when|how \w+) (.+) (is|are|was|were)$", "", r"\1 \3 \2"),
+        # "is it safe to eat x" is "is x safe to eat"
+        (rf"^is it ({_TOUGH}) to (\w+) (.+)$", "", r"is \3 \1 to \2"),
+        (r"^who (?:was|were) (.+) (\w+ed|built|made|found|led) by$", "", r"who \2 \1"),
+        (r"^where (is|are) (.+) (?:located|situated)$", "", r"where \1 \2"),
+        (rf"^how long (?:do|should) {_ASKER} ", "", "how long to "),
+        (r"^how much (?:do|does) (.+) cost$", "", r"price of \1"),
+        (r"^when (?:was|were) (.+) released$", "", r"release date of \1"),
+        (r"^(.+ to .+) translation$", "", r"translate \1"),
+        (r"^(.+ to .+) conversion$", "", r"convert \1"),
         (r"^(?:the )?(?:top|best) (\d+) |^(\d+) (?:top|best) ", "", r"best \1\2 "),
         (rf"^(?:what (?:is|are) )?{_WAY} (?:to|for {_ASKER} to) ", "howto", ""),
         (rf"^how (?:to|(?:do|can) {_ASKER}(?: to)?) ", "howto", ""),
@@ -193,8 +223,10 @@ _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"^compare (.*) (?:and|with|to) ", "", r"\1 vs "),
         (r"^what do(?:es)? (.*) mean$", "", r"meaning of \1"),
         (r"^(?:what (?:is|are) )?(?:the )?definition of ", "", "meaning of "),
+        (r"^what is meant by |^define ", "", "meaning of "),
         (r"^what causes ", "", "causes of "),
         (r"^when (?:was|is) (.*) born$", "", r"birthday of \1"),
+        (r"^where (?:was|is) (.*) born$", "", r"birthplace of \1"),
         (r"^(.*) (?:date of birth|birth ?date)$", "", r"birthday of \1"),
         (r"^what time is it in ", "", "now time in "),
         (r"^current time (?:in )?", "", "now time in "),
@@ -255,6 +287,7 @@ _NAMED_BY_LETTER = word_set(
 )
 _MONTHS = frozenset(MONTHS) - {"may"}
 _DAYS = word_set("today tomorrow yesterday tonight now")
+_RATES = word_set("daily weekly monthly yearly")
 _PLURAL_ONLY = word_set(
     "news glasses goods customs arms means contents savings earnings species series physics politics economics "
     "mathematics ethics athletics this us as his its yes plus bus gas lens virus always besides jeans pants shorts "
@@ -268,7 +301,14 @@ _SAME = {
     "max": "maximum", "min": "minimum", "versus": "vs", "k8s": "kubernetes",
     "postgresql": "postgres", "children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot",
     "teeth": "tooth", "mice": "mouse", "kid": "child", "kids": "child", "biggest": "largest", "maths": "math",
+    "annual": "yearly", "annually": "yearly", "quickly": "fast", "occur": "happen", "wealthiest": "richest",
+    "newest": "latest", "symptom": "sign", "symptoms": "signs", "attorney": "lawyer", "attorneys": "lawyers",
+    "fridge": "refrigerator", "fridges": "refrigerators",
+    "tv": "television", "tvs": "televisions", "js": "javascript", "drawbacks": "disadvantages",
+    "advantages": "benefits", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
+"""Words that mean the same beside any other words. "Difficult" is not "hard", for cheese and drives are hard; nor
+"purchase" "buy", for a purchase order is no buy order."""
 
 
 def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -300,13 +340,39 @@ def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[
     return tuple(sorted(marks)), [*kept, *filter(None, [sign])]
 
 
+_CHOICES = word_set("better worse best first healthier cheaper safer faster easier")
+"""What is asked of one of two: "rice or pasta better", but not "tea or coffee maker"."""
+
+
+def _with_sorted_alternatives(words: Sequence[str]) -> list[str]:
+    """The words with two alternatives in alphabetical order, if each is one word: "use java or rust for x"."""
+    kept = list(words)
+    if kept.count("or") != 1:
+        return kept
+    place = kept.index("or")
+    first = 2 if kept[0] in _NO_COMPOUND else 0  # "i use java or rust"
+    behind = kept[place + 2 : place + 3]
+    is_last = not behind or "\t" in behind[0] or behind[0] in _CHOICES
+    if place == first + 1 and place + 1 < len(kept) and is_last:
+        kept[first : place + 2] = sorted((kept[first], kept[place + 1]))
+        kept.insert(place, "or")
+    return kept
+
+
 def _free(words: Sequence[str]) -> Iterator[str]:
-    """The year, month, day and unit, if there is only one of the kind, and what is to be left out."""
-    kinds = (is_year, _MONTHS.__contains__, _DAYS.__contains__, UNIT_NAMES.__contains__)
-    for is_kind in (*kinds, lambda bare: bare.startswith("without ")):
-        found = [word for word in words if is_kind(_bare(word))]
-        if len(found) == 1 < len(words):
-            yield found[0]
+    """The year, month, day, rate and unit, if there is only one of the kind, and what is to be left out."""
+    kinds = (
+        is_year,
+        _MONTHS.__contains__,
+        _DAYS.__contains__,
+        _RATES.__contains__,
+        UNIT_NAMES.__contains__,
+        lambda bare: bare.startswith("without "),
+    )
+    for is_kind in kinds:
+        candidates = [word for word in words if is_kind(_bare(word))]
+        if len(candidates) == 1 < len(words):
+            yield candidates[0]
 
 
 def _base(word: str) -> str:
@@ -355,12 +421,14 @@ def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
         return linked.count("vs") == 1 and (*linked[middle + 1 :], "vs", *linked[:middle]) == tuple(
             plain
         )
-    if (
-        "\t" in linked[0]
-        or not any("\t" in word for word in linked)
-        or not _NO_COMPOUND.isdisjoint(linked)
-    ):
+    if "from" in linked[1:]:  # "train from paris to nice", "paris to nice train"
+        start = linked.index("from", 1)
+        return "to" in linked[start:] and (*linked[start + 1 :], *linked[:start]) == tuple(plain)
+    has_links = any("\t" in word for word in linked)
+    if "\t" in linked[0] or not has_links or not _NO_COMPOUND.isdisjoint(linked):
         return False
+    if tuple(plain) in _compounds(linked):
+        return True
     if linked[0] in _COMMANDS and linked[-1].startswith(_TOOLS):
         moved = (_bare(linked[-1]), *linked[:-1])  # "sort a list in python", "python sort list"
         if tuple(plain) in (moved, _bared(moved)):
@@ -372,6 +440,24 @@ def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
     is_short = linked[0] in _COMMANDS or (len(linked) > 3 and len(links) == 1)
     drops = is_short and any(word.startswith(_DROPPED) for word in links)
     return tuple(plain) == tuple(_reversed(linked)) or (drops and tuple(plain) == _bared(linked))
+
+
+_DEGREES = word_set("maximum minimum average normal typical total")
+
+
+def _compounds(linked: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The words with a part before what it is a part of: "cost of living in oslo", "oslo cost of living"; "average
+    salary of nurses in texas", "average nurses salary in texas"."""
+    for place, word in enumerate(linked):
+        link, _, bare = word.rpartition("\t")
+        if link not in _REVERSED:
+            continue
+        yield (bare, *linked[place + 1 :], *linked[:place])
+        if linked[0] in _DEGREES and link == "of":
+            ends = [at for at in range(place + 1, len(linked)) if "\t" in linked[at]]
+            end = min(ends, default=len(linked))
+            whole = (bare, *linked[place + 1 : end])
+            yield (linked[0], *whole, *linked[1:place], *linked[end:])
 
 
 def _bared(words: Sequence[str]) -> tuple[str, ...]:
