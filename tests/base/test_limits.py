@@ -149,6 +149,7 @@ SERVED = {
 }
 
 WINDOWS = {
+    "memory.LARGEST_SHARE": "a larger entry is not kept; `base/test_memory.py` tries one",
     "hits._LONGEST_WORD": "the beginning of a word that is compared",
     "hits._MOST_LETTERS": "the beginning of a text whose script is judged",
     "markdown.LONGEST_MARKED": "the longest text with marks; a longer one is plain",

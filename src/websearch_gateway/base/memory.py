@@ -1,7 +1,7 @@
 """The memory that all caches of a process share: so many bytes together, and the least recently used entries go first.
 
 Outsiders choose how large an entry is, so no number of entries bounds anything. A cache of a process holds what it
-remembers in a SharedCache; only what is small by nature is in an `lru_cache` (tests/test_caches.py has the list).
+remembers in a SharedCache; only what is small by nature is in an `lru_cache` (tests/app/test_caches.py has the list).
 """
 
 from __future__ import annotations
