@@ -437,10 +437,10 @@ async def test_keys_that_cannot_be_fetched_are_the_servers_trouble(door: Door) -
 async def test_a_verifier_that_breaks_gives_no_access(
     door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(_: str, __: str) -> dict[str, Any]:
+    def broken(_: str) -> dict[str, Any]:
         raise RuntimeError("a secret part of the token")
 
-    monkeypatch.setattr(tokens, "checked_header", broken)
+    monkeypatch.setattr(tokens.jwt, "get_unverified_header", broken)
     async with door(**AUTH) as http:
         reply = await post(http, call("tools/list"), **bearer())
     assert reply.status_code == 401

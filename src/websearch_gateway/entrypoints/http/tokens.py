@@ -1,7 +1,8 @@
 """Verifies bearer tokens: builds the verifier that the settings name, fetches keys, checks signatures and claims.
 
-Refuses to start if the settings are not certainly safe. PyJWT checks the signature and the standard claims, we check
-the shape. A change here needs a forged token that the old code accepts, or a good one that it refuses, in its tests.
+Refuses to start if the settings are not certainly safe. PyJWT checks the shape of a token, its signature and the
+standard claims; we check its size, its type, its user and its scopes. A change here needs a forged token that the old
+code accepts, or a good one that it refuses, in its tests.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from websearch_gateway.entrypoints.http.authentication import (
     InvalidToken,
     StaticVerifier,
     Verifier,
-    check_claims,
-    checked_header,
     granted,
     is_user_name,
     static_verifier,
@@ -194,10 +193,18 @@ def _safe_url(url: str) -> str:
 _OPTIONS: jwt.types.Options = {
     "require": ["exp", "sub", "aud", "iss"],
     "enforce_minimum_key_length": True,
-    # Checked with our leeway; expiry has none.
-    "verify_iat": False,
-    "verify_nbf": False,
 }
+
+MAX_TOKEN_CHARS = 8_192
+LEEWAY_SECONDS = 30
+"""How far the issuer's clock may be ahead (seconds). An expired token gets no leeway."""
+
+_TYPES = ("jwt", "at+jwt", "application/at+jwt")
+"""RFC 9068 section 2.1; an ID token has another."""
+
+_MALFORMED = (jwt.PyJWTError, *MALFORMED)
+"""What PyJWT raises. Of values that only the holder of the key can sign, such as an infinite `exp`, it lets errors of
+Python through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +235,22 @@ class TokenVerifier(Verifier):
             InsufficientScope: it names no scope, and there is no default.
             SearchError: the issuer's keys are unavailable.
         """
-        header = checked_header(token, self.algorithm)
-        check_claims(token, self.clock())
+        if len(token) > MAX_TOKEN_CHARS:
+            raise InvalidToken("It is not a signed token of at most 8 KB.")
+        try:
+            header = jwt.get_unverified_header(token)
+        except _MALFORMED:
+            raise InvalidToken("It is not a signed token of at most 8 KB.") from None
+        if str(header.get("typ", "jwt")).lower() not in _TYPES:
+            raise InvalidToken("Its type is not that of an access token.")
         key = await self.keys.key(header.get("kid"))
         if key is None:
             raise InvalidToken("It is not signed with a key that this server knows.")
+        claims = self._verified_claims(token, key)
+        scopes = granted(claims, self.default_scopes)
+        return Caller(claims["sub"], scopes, limits=granted_limits(claims, self.limits_claim))
+
+    def _verified_claims(self, token: str, key: Any) -> dict[str, Any]:
         try:
             claims = jwt.decode(
                 token,
@@ -240,18 +258,25 @@ class TokenVerifier(Verifier):
                 algorithms=[self.algorithm],
                 audience=self.audience,
                 issuer=self.issuer,
+                leeway=LEEWAY_SECONDS,
                 options=_OPTIONS,
             )
+            has_expired = int(claims["exp"]) <= self.clock()
         except jwt.ExpiredSignatureError:
             raise InvalidToken("It has expired.") from None
         except jwt.InvalidSignatureError:
             raise InvalidToken("Its signature is wrong.") from None
-        except jwt.PyJWTError:
+        except jwt.InvalidAlgorithmError:
+            raise InvalidToken("This server does not accept its algorithm.") from None
+        except _MALFORMED:
             raise InvalidToken(
                 "Its issuer, audience or another claim is not the expected one."
             ) from None
-        scopes = granted(claims, self.default_scopes)
-        return Caller(claims["sub"], scopes, limits=granted_limits(claims, self.limits_claim))
+        if has_expired:
+            raise InvalidToken("It has expired.")
+        if not is_user_name(claims["sub"]):
+            raise InvalidToken("It does not name a user.")
+        return claims
 
 
 def granted_limits(claims: Mapping[str, Any], name: str | None) -> CallerLimits:
