@@ -1,4 +1,4 @@
-"""What `evidence.quotes` shows of claims that others labelled: `python -m bench.claims FOLDER`.
+"""What `evidence.verdicts` shows of claims that others labelled: `python -m bench.claims FOLDER`.
 
 FOLDER has `claims_half.jsonl.gz`: rows with `set`, `evidence`, `claim` and `label` (supported, partly, unsupported). A
 claim of several sentences has the worst verdict of them. Nobody labelled in these sets whether a hard fact differs, so
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from websearch_gateway.answers.draft import Claim, NumberedPassage, check
 from websearch_gateway.base.markdown import split_sentences
-from websearch_gateway.evidence.quotes import findings
+from websearch_gateway.evidence.verdicts import findings
 from websearch_gateway.models import Source
 
 WORST_FIRST = ("differs", "not_found", "found", "verbatim")

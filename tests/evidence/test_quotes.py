@@ -8,18 +8,20 @@ from hypothesis import strategies as st
 
 from tests.evidence.labelled_claims import HARD, PAGES
 from websearch_gateway.base.urls import quote_url
+from websearch_gateway.evidence.differences import Difference
 from websearch_gateway.evidence.quotes import (
     LONGEST_QUOTE,
-    MOST_CHARS,
     MOST_QUOTES,
-    Difference,
-    Finding,
     Quotable,
     Quote,
-    finding,
-    findings,
     is_verbatim,
     nearest,
+)
+from websearch_gateway.evidence.verdicts import (
+    MOST_CHARS,
+    Finding,
+    finding,
+    findings,
     relied_on,
     support,
 )

@@ -21,7 +21,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.evidence.quotes import findings
+from websearch_gateway.evidence.verdicts import findings
 from websearch_gateway.models import Caller, Claim, ContentRequest, Deadline
 from websearch_gateway.results import FactDifference
 from websearch_gateway.sandbox import Sandbox, key_of

@@ -6,7 +6,8 @@ time linear in the text. Positions are offsets in code points into the text that
 - `chunks` and `passages` cut a text, `ranking` orders its sentences for a question.
 - `citations` repairs the spans that an engine cites, `marks` shows them, `cited_sentences` gives the sentence of each, and
   `offsets` keeps them in place when the text is rewritten.
-- `facts` reads the numbers, dates, units and names of a sentence, `quotes` lays a claim beside a page by them.
+- `facts` reads the numbers, dates, units and names of a sentence, `quotes` finds the sentences nearest to a claim,
+  `differences` compares its facts with theirs, `verdicts` says what a page shows of it.
 - `embedders` turns texts into unit vectors, built in or by a server, and orders texts by a reranker. Their servers are
   strangers: they may be slow, wrong or down, and callers go on without them.
 """
@@ -54,16 +55,7 @@ if TYPE_CHECKING:
         score_passages,
         shown,
     )
-    from websearch_gateway.evidence.quotes import (
-        Finding,
-        Quotable,
-        Quote,
-        findings,
-        is_verbatim,
-        nearest,
-        relied_on,
-        support,
-    )
+    from websearch_gateway.evidence.quotes import Quotable, Quote, is_verbatim, nearest
     from websearch_gateway.evidence.ranking import (
         PRONOUN,
         Candidate,
@@ -75,5 +67,6 @@ if TYPE_CHECKING:
         rank,
     )
     from websearch_gateway.evidence.selection import choose, joined
+    from websearch_gateway.evidence.verdicts import Finding, findings, relied_on, support
 else:
     __getattr__, __all__ = lazy(__spec__)
