@@ -10,7 +10,7 @@ import asyncio
 import pytest
 
 from websearch_gateway import admin
-from websearch_gateway.pipeline import fallback, web_search
+from websearch_gateway.pipeline import fallback, page_reads, web_search
 from websearch_gateway.upstream import ledger, race
 from websearch_gateway.upstream.layers import BestEffort
 
@@ -32,7 +32,7 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in (
         (fallback, "PAGE_SECONDS"),
         (web_search, "PAGE_SECONDS"),
-        (web_search, "GRACE_SECONDS"),
+        (page_reads, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
         (admin, "_STATE_SECONDS"),
         (admin, "COUNTING_SECONDS"),

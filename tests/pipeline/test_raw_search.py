@@ -25,7 +25,7 @@ from websearch_gateway.models import (
     SearchRequest,
     WebSearchRequest,
 )
-from websearch_gateway.pipeline.web_search import imitated, merged
+from websearch_gateway.pipeline.raw_search import imitated, merged
 
 WATER = RawSearchRequest(("the water and the time",), max_results=25)
 THREE = RawSearchRequest(("tides", "comet", "knots"))

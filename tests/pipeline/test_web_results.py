@@ -16,16 +16,18 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
-from websearch_gateway.pipeline.web_search import (
-    PAGE_CHARS,
+from websearch_gateway.pipeline.page_reads import (
     Outcome,
+    may_be_read_soon,
+    page_warnings,
+    read_pages,
+)
+from websearch_gateway.pipeline.web_results import (
+    PAGE_CHARS,
     assemble,
     cleaned_texts,
     distinct,
     hits_to_ask_for,
-    may_be_read_soon,
-    page_warnings,
-    read_pages,
     snippet_warnings,
 )
 

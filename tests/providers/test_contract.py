@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from websearch_gateway.base.dates import bucket
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import HttpRequest, SearchQuery
-from websearch_gateway.pipeline.web_search import MOST_HITS
+from websearch_gateway.pipeline.web_results import MOST_HITS
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers.table import PROVIDERS, Entry
 from websearch_gateway.settings.loading import Settings

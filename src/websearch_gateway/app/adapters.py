@@ -65,8 +65,8 @@ from websearch_gateway.pages import (
     kind_of,
     warm_up,
 )
+from websearch_gateway.pipeline.cleaning import cleaned_hits
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
-from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.judging import FallbackReader
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import (

@@ -66,6 +66,7 @@ from websearch_gateway.pipeline.claims import ClaimChecking, Verification
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
+from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import (
     SIMILAR,
@@ -75,7 +76,7 @@ from websearch_gateway.pipeline.search import (
     Recall,
     SearchPipeline,
 )
-from websearch_gateway.pipeline.web_search import RawSearch, WebSearch
+from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
 from websearch_gateway.results import (
     CachedAnswer,

@@ -31,8 +31,9 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.page_reads import Outcome, read_pages
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
+from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import ClaimReader, Reader, Workers
 from websearch_gateway.results import (
     CheckedClaim,

@@ -15,12 +15,8 @@ from pydantic import TypeAdapter
 
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Call, Deadline, Fallback, Gathered, Hit, OneTask, Page
-from websearch_gateway.pipeline.web_search import (
-    PAGE_SECONDS,
-    clean_sent,
-    hits_to_ask_for,
-    read_pages,
-)
+from websearch_gateway.pipeline.page_reads import PAGE_SECONDS, read_pages
+from websearch_gateway.pipeline.web_results import clean_sent, hits_to_ask_for
 from websearch_gateway.ports import (
     NOT_RERANKED,
     AnswerEngine,

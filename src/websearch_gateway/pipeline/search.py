@@ -45,7 +45,8 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.argument_values import invalid, up_to
 from websearch_gateway.pipeline.calls import one_deadline, timeout_error
-from websearch_gateway.pipeline.finalize import cleaned_answer, finalize
+from websearch_gateway.pipeline.cleaning import cleaned_answer
+from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, question
 from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (

@@ -6,14 +6,14 @@ import pytest
 
 from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.models import Answer, Hit, SearchQuery, Source, Span
-from websearch_gateway.pipeline.finalize import (
+from websearch_gateway.pipeline.cleaning import (
     LONGEST_TITLE,
     MOST_LINKS,
     clean_answer,
     clean_hits,
     clean_items,
-    finalize,
 )
+from websearch_gateway.pipeline.finalize import finalize
 
 URL = "https://a.example/page"
 
