@@ -157,3 +157,120 @@ def test_a_text_of_four_posts_in_five_is_left_out_even_if_the_filter_kept_it(
         for n, (name, text) in enumerate(POSTS)
     )
     assert ("Sent by the ferry" in kept(posts, keep_all=True)) is is_kept
+
+
+PANE = (
+    "<article class='message'><section class='pane'><h4 class='username'>{name}</h4><h5>Full member</h5><p>{n}7 Quay Street</p>"
+    "</section><div class='body'>{text}</div><aside class='signature'>{signature}</aside></article>"
+)
+SIGNATURES = ("Rope, tar and patience since the year that the old ferry ran aground", "None", "Oak")
+
+
+def panes(posts: list[tuple[str, str]]) -> str:
+    """Posts with a pane beside the text; every third signature is longer than a short reply."""
+    return "".join(
+        PANE.format(n=n, name=name, text=text, signature=f"{SIGNATURES[n % 3]} {n}")
+        for n, (name, text) in enumerate(posts)
+    )
+
+
+@pytest.mark.parametrize("keep_all", [True, False])
+def test_of_what_stands_beside_a_post_only_its_author_is_kept(*, keep_all: bool) -> None:
+    texts = kept(panes(POSTS), keep_all=keep_all)
+    start = texts.index("mara")
+    end = start + 2 * len(POSTS)
+    assert texts[start:end] == [part for post in POSTS for part in post]
+    assert len(texts[end:]) == int(keep_all)  # the foot of the page
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_kept"),
+    [
+        ("<h3>Worth every penny</h3>", True),
+        ("<h5>Worth every penny</h5>", False),
+        ("<p>Worth <time>every</time> penny</p>", True),
+        ("<p>mara</p>", False),
+    ],
+)
+def test_the_title_and_the_time_of_a_post_may_stand_beside_its_author(
+    beside: str, *, is_kept: bool
+) -> None:
+    form = "<div class='post'><div class='pane'><b class='username'>{name}</b>{beside}</div><p>{text} {n}</p></div>"
+    posts = "".join(
+        form.format(name=name, text=text, n=n, beside=beside if n == 2 else "")
+        for n, (name, text) in enumerate(POSTS)
+    )
+    texts = kept(posts, keep_all=False)
+    assert (len(texts) > 2 * len(POSTS)) is is_kept
+
+
+def test_names_in_the_boxes_beside_a_thread_are_no_posts() -> None:
+    boxes = "".join(
+        f"<li><a href='/t/{n}'>Topic number {n} of the ferry</a> <a class='username'>guest{n}</a></li>"
+        for n in range(20)
+    )
+    texts = kept(panes(POSTS) + f"<ul>{boxes}</ul>", keep_all=False)
+    assert texts == [part for post in POSTS for part in post]
+
+
+QUOTED = "Has anyone kept the old ropes of the ferry? I would like to copy the splice before they rot away."
+
+
+@pytest.mark.parametrize(
+    ("author", "quotation", "is_kept"),
+    [
+        ("oskar", "one two three four five six seven eight nine", False),
+        ("oskar", "one two three four five six seven eight", True),
+        ("mara", "one two three four five six seven eight nine", True),
+        ("oskar", "one two three four five six seven eight ten", True),
+    ],
+)
+def test_a_long_quotation_of_an_earlier_post_is_left_out(
+    author: str, quotation: str, *, is_kept: bool
+) -> None:
+    first = "one two three four five six seven eight" + " nine" * (quotation.count(" ") > 7)
+    answer = f"<blockquote>{quotation}</blockquote><p>Yes, I did.</p>"
+    posts = [("mara", f"<p>{first}</p><p>{QUOTED}</p>"), (author, answer), *POSTS[1:]]
+    texts = kept(panes(posts), keep_all=False)
+    assert texts.count(quotation) == int(is_kept) + (quotation == first)
+    assert "Yes, I did." in texts
+
+
+def thread_of(sizes: list[int], *, beside: int = 0, links: int = 0) -> str:
+    """Posts of so many words, and so many words beside them: unlinked, and in links."""
+    form = "<div class='post'><b class='username'>{name}</b><p>{text}</p></div>"
+    posts = "".join(
+        form.format(name=f"guest {n}", text=f"{'abc'[n]}word " * size)
+        for n, size in enumerate(sizes)
+    )
+    return f"{posts}<p>{'beside ' * beside}</p><p><a href='/'>{'linked ' * links}</a></p>"
+
+
+@pytest.mark.parametrize(
+    ("posts", "is_thread"),
+    [
+        (thread_of([40] * 3), True),
+        (thread_of([60] * 2), False),
+        (thread_of([40] * 3, beside=100), True),
+        (thread_of([40] * 3, beside=130), False),
+        (thread_of([40] * 3, beside=100, links=900), True),
+        (thread_of([300, 50, 50]), True),
+        (thread_of([400, 40, 40]), False),
+    ],
+)
+def test_posts_are_a_thread_if_they_hold_most_of_a_page(posts: str, *, is_thread: bool) -> None:
+    assert any("bword" in text for text in kept(posts, keep_all=False)) is is_thread
+
+
+@pytest.mark.parametrize(("times", "is_kept"), [(2, True), (3, False)])
+def test_a_text_of_half_of_the_posts_is_not_added(times: int, *, is_kept: bool) -> None:
+    form = (
+        "<div class='post'><a class='username'>{name}</a><p>{text}</p><p>{more}</p><p>{n}</p></div>"
+    )
+    posts = "".join(
+        form.format(
+            name=name, text=text, n=n, more="Sent by the ferry" if n < times else f"Word {name}"
+        )
+        for n, (name, text) in enumerate(POSTS)
+    )
+    assert ("Sent by the ferry" in kept(posts, keep_all=False)) is is_kept

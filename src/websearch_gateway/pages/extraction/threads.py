@@ -7,15 +7,15 @@ author. Replies inside of the post that they answer are posts of their own.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from operator import is_not
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.pages.extraction.blocks import Block, Container, Measures, words_of
+from websearch_gateway.pages.extraction.blocks import Block, Measures, words_of
 from websearch_gateway.pages.rendering import with_class
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _FURNITURE = re.compile(
     r"|share|reply|flat-list|rank|avatar)(?![a-z])",
     re.IGNORECASE,
 )
+_NEVER_TEXT = re.compile(r"(?<![a-z])(?:signature|expand-?link)(?![a-z])", re.IGNORECASE)
+"""What no post says, even if it reads like prose: the signature, and the button below a long quotation."""
 _NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name'] | .//*[@rel][contains(@rel, 'author')]"
 _HOLDERS = frozenset(
     ("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt")
@@ -40,8 +42,6 @@ _LONGEST_NAME = 40
 _MOST_NAMES = 2_000
 _DEEPEST = 80
 _LEAST_POSTS = 3
-_ALIKE = 0.6
-"""The least share of the posts that are the same kind of element."""
 _LARGEST = 0.8
 """The most of the words of all posts that one of them holds: else the others are remarks on it."""
 _DIGITS = re.compile(r"\d+")
@@ -49,8 +49,11 @@ _MOST_OF_PAGE = 0.5
 """The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 _REPEATED = 0.5
 """A text in so many of the posts belongs to their frame, but for its numbers: `Like`, `Member`, `#2`, `3. Re: Trains`."""
+_FEW_WORDS = 8
+"""A quotation of more words that an earlier post says is left out; a shorter one tells what is answered."""
 _ALWAYS = 0.8
 """A text in so many of them is left out even if the filter kept it."""
+_TITLES = frozenset(("h1", "h2", "h3", "h4"))
 _CARDS = 0.5
 """From this share of headings that each link to a page of its own, posts are cards of a listing."""
 _TITLE_LINKS = " | ".join(f".//h{level}//a[@href] | .//a[@href][h{level}]" for level in range(2, 7))
@@ -67,25 +70,33 @@ class _Post:
 def keep_posts(measures: Measures, keep: Mask) -> None:
     """Keep every post of a page that is a thread, with the name of its author, without the frame around it."""
     outline = measures.outline
-    root = outline.containers[0].element
-    containers = {container.element: container for container in outline.containers}
     if measures.kind == "article":  # comments on a text
         return
-    posts = _alike(_posts(root))
-    placed = [(post, containers[post.element]) for post in posts if post.element in containers]
-    if not _is_thread(measures, placed) or _are_cards(post for post, _ in placed):
+    thread = _Thread(measures, _posts(outline.containers[0].element))
+    if not thread.is_most_of_page() or _are_cards(thread.posts):
         return
-    frame = _Frame([container for _, container in placed], outline.blocks)
-    for post, container in placed:
-        for place in range(container.start, container.end):
+    frame = _Frame(thread.texts())
+    first_authors: dict[str, str] = {}
+    for post in thread.posts:
+        name, pane = _flat(post.author), thread.pane(post)
+        for place in thread.places(post):
             block = outline.blocks[place]
+            around = outline.containers[block.place].element
+            text = " ".join(words_of(block.text))
+            first_author = first_authors.setdefault(text, name)
+            is_beside = place in pane and not _is_told(around)
+            is_name_again = block.text.strip() == name
+            is_from_other = first_author != name and text.count(" ") >= _FEW_WORDS
+            is_repeated = is_from_other and _is_quoted(around, post.element)
             if _has_author(block, post.author):
                 keep[place] = True
+            elif is_beside or is_name_again or is_repeated:
+                keep[place] = False
             elif keep[place]:
-                keep[place] = not frame.has(block, _ALWAYS)
-            elif words_of(block.text):
-                around = outline.containers[block.place].element
-                is_furniture = _is_furniture(around, post.element)
+                is_never_text = _is_named(_NEVER_TEXT, around, post.element)
+                keep[place] = not is_never_text and not frame.has(block, _ALWAYS)
+            elif text:
+                is_furniture = _is_named(_FURNITURE, around, post.element)
                 keep[place] = not is_furniture and not frame.has(block, _REPEATED)
 
 
@@ -147,25 +158,85 @@ def _flat(element: Any) -> str:
     return " ".join(text.split())
 
 
-def _alike(posts: list[_Post]) -> list[_Post]:
-    """The posts of the most frequent kind of element; none if many are of other kinds.
+class _Thread:
+    """The posts of the kind of element that holds the most words of a page.
 
-    Around the last of several replies in each other may be more than its post: then that is an element inside.
+    Navigation and boxes beside a thread name authors too, and often more than it has posts.
     """
-    kinds = Counter(_kind(post.element) for post in posts)
-    kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
-    if len(posts) < _LEAST_POSTS or count < _ALIKE * len(posts):
-        return []
-    alike = []
+
+    def __init__(self, measures: Measures, posts: list[_Post]) -> None:
+        self._measures = measures
+        self._outline = measures.outline
+        self._unlinked = measures.words * (1 - measures.link_share)
+        self._containers = {one.element: one for one in self._outline.containers}
+        kinds: defaultdict[str, list[_Post]] = defaultdict(list)
+        for post in posts:
+            if post.element in self._containers:
+                kinds[_kind(post.element)].append(post)
+        repeated = [kind for kind in kinds if len(kinds[kind]) >= _LEAST_POSTS]
+        kind = max(repeated, key=lambda kind: sum(map(self._words, kinds[kind])), default="")
+        self.posts = kinds.pop(kind, [])
+        self.posts += (inner for others in kinds.values() for inner in _inside(others, kind))
+        self._kind_of_panes = self._pane_kind()
+
+    def is_most_of_page(self) -> bool:
+        """Whether the posts are several and hold most of the words of the page, and no one of them nearly all."""
+        sizes = [self._words(post) for post in self.posts]
+        total = sum(sizes)
+        return (
+            len(sizes) >= _LEAST_POSTS
+            and total >= _MOST_OF_PAGE * float(self._unlinked.sum())
+            and max(sizes) <= _LARGEST * total
+        )
+
+    def places(self, post: _Post) -> range:
+        """The places of the blocks of a post."""
+        return self._range(post.element)
+
+    def pane(self, post: _Post) -> range:
+        """The places of what stands beside the name of the author, if it is in an element of its own."""
+        around = takewhile(partial(is_not, post.element), post.author.iterancestors())
+        for element in around:
+            if _kind(element) == self._kind_of_panes and element in self._containers:
+                return self._range(element)
+        return range(0)
+
+    def _pane_kind(self) -> str:
+        """The kind that the largest elements around the names are without the largest text of their posts.
+
+        One for all posts: of a short post the largest text may be its signature.
+        """
+        kinds: Counter[str] = Counter()
+        for post in self.posts:
+            text = max(self.places(post), key=self._measures.words.__getitem__)
+            around = takewhile(partial(is_not, post.element), post.author.iterancestors())
+            beside = [
+                one for one in around if one in self._containers and text not in self._range(one)
+            ]
+            kinds.update(_kind(one) for one in beside[-1:])
+        return kinds.most_common(1)[0][0] if kinds else ""
+
+    def texts(self) -> Iterator[list[str]]:
+        """The texts of the blocks of each post."""
+        for post in self.posts:
+            yield [self._outline.blocks[place].text for place in self.places(post)]
+
+    def _range(self, element: Any) -> range:
+        container = self._containers[element]
+        return range(container.start, container.end)
+
+    def _words(self, post: _Post) -> float:
+        container = self._containers[post.element]
+        return float(self._unlinked[container.start : container.end].sum())
+
+
+def _inside(posts: list[_Post], kind: str) -> Iterator[_Post]:
+    """The elements of a kind in posts: around the last of several replies in each other may be more than its post."""
     for post in posts:
-        if _kind(post.element) == kind:
-            alike.append(post)
-            continue
-        inside = takewhile(partial(is_not, post.element), post.author.iterancestors())
-        inner = [element for element in inside if _kind(element) == kind]
-        if inner:
-            alike.append(_Post(inner[-1], post.author))
-    return alike
+        around = takewhile(partial(is_not, post.element), post.author.iterancestors())
+        alike = [element for element in around if _kind(element) == kind]
+        if alike:
+            yield _Post(alike[-1], post.author)
 
 
 def _kind(element: Any) -> str:
@@ -174,26 +245,15 @@ def _kind(element: Any) -> str:
     return f"{element.tag} {_DIGITS.sub('', names[0]) if names else ''}"
 
 
-def _is_thread(measures: Measures, placed: list[tuple[_Post, Container]]) -> bool:
-    """Whether posts hold most of the words of a page, and no one of them nearly all."""
-    sizes = [measures.words[container.start : container.end].sum() for _, container in placed]
-    total = float(sum(sizes))
-    return (
-        bool(sizes)
-        and total >= _MOST_OF_PAGE * measures.words.sum()
-        and max(sizes) <= _LARGEST * total
-    )
-
-
 class _Frame:
     """What is the same in many posts, but for its numbers."""
 
-    def __init__(self, containers: list[Container], blocks: list[Block]) -> None:
-        self._posts = len(containers)
+    def __init__(self, posts: Iterable[list[str]]) -> None:
+        self._posts = 0
         self._times: Counter[str] = Counter()
-        for container in containers:
-            inside = blocks[container.start : container.end]
-            self._times.update({_unnumbered(block.text) for block in inside})
+        for texts in posts:
+            self._posts += 1
+            self._times.update({_unnumbered(text) for text in texts})
 
     def has(self, block: Block, share: float) -> bool:
         """Whether at least two, and `share` of the posts, have the text of the block."""
@@ -217,6 +277,11 @@ def _are_cards(posts: Iterable[_Post]) -> bool:
     return len(paths) > _CARDS * count
 
 
+def _is_told(element: Any) -> bool:
+    """Whether what stands beside the name of an author is the title or the time of the post."""
+    return element.tag in _TITLES or next(element.iter("time"), None) is not None
+
+
 def _has_author(block: Block, author: Any) -> bool:
     return any(
         element is author or author in element.iterancestors()
@@ -225,10 +290,15 @@ def _has_author(block: Block, author: Any) -> bool:
     )
 
 
-def _is_furniture(element: Any, post: Any) -> bool:
-    """Whether an element of a post, or one around it, has a class that marks something other than the text of the post."""
+def _is_quoted(element: Any, post: Any) -> bool:
+    around = takewhile(partial(is_not, post), (element, *element.iterancestors()))
+    return any(outer.tag == "blockquote" for outer in around)
+
+
+def _is_named(pattern: re.Pattern[str], element: Any, post: Any) -> bool:
+    """Whether the classes or the id of an element of a post, or of one around it, match a pattern."""
     while element is not None and element is not post:
-        if _FURNITURE.search(f"{element.get('class', '')} {element.get('id', '')}"):
+        if pattern.search(f"{element.get('class', '')} {element.get('id', '')}"):
             return True
         element = element.getparent()
     return False
