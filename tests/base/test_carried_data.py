@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from websearch_gateway.base.secrets import (
+from websearch_gateway.base.carried_data import (
     LEAST_CHARACTERS,
     MOST_ADDRESSES,
     addresses_with_data,

@@ -15,7 +15,7 @@ from tests.limits import (
     check_that_it_fails_closed,
     limits_of,
 )
-from websearch_gateway.base import sanitise, secrets, urls
+from websearch_gateway.base import carried_data, sanitise, secrets, urls
 from websearch_gateway.base.dates import spoken_date
 from websearch_gateway.base.net import requests
 from websearch_gateway.base.net.redirects import refresh_of
@@ -32,7 +32,7 @@ KEY = "sk-proj-abcDEF1234567890abcDEF1234567890"
 
 
 def carried(url: str) -> str:
-    return f"carries {secrets.carried_characters(url)}"
+    return f"carries {carried_data.carried_characters(url)}"
 
 
 def encoded(times: int) -> str:
@@ -109,10 +109,10 @@ ROWS = (
         "OpenAI key",
         "encoded several times",
     ),
-    Limit("secrets._LONGEST_ADDRESS", 10, lambda: carried(f"{URL}about"), "carries 0"),
-    Limit("secrets._LONGEST_SEARCH", 5, lambda: carried(SEARCH), "carries 0"),
-    Limit("secrets._LONGEST_SLUG", 10, lambda: carried(SLUG), "carries 0"),
-    Limit("secrets._MOST_SLUG_WORDS", 3, lambda: carried(SLUG), "carries 0"),
+    Limit("carried_data._LONGEST_ADDRESS", 10, lambda: carried(f"{URL}about"), "carries 0"),
+    Limit("carried_data._LONGEST_SEARCH", 5, lambda: carried(SEARCH), "carries 0"),
+    Limit("carried_data._LONGEST_SLUG", 10, lambda: carried(SLUG), "carries 0"),
+    Limit("carried_data._MOST_SLUG_WORDS", 3, lambda: carried(SLUG), "carries 0"),
     Limit(
         "urls.LONGEST_ENTRY",
         5,
@@ -157,19 +157,19 @@ WINDOWS = {
     "net.charsets._LONGEST_LINE": "the part of a line whose letters are counted",
     "notes._MOST_NAMED": "the domains that a note names, followed by ...",
     "sanitise._LONGEST_NEEDED": "the longest allowed run of invisible characters; others are removed",
-    "secrets.MOST_ADDRESSES": "further addresses are not known as given, so that they count as suspicious",
-    "secrets.MOST_EXAMINED": "further addresses are not known as given, so that they count as suspicious",
+    "carried_data.MOST_ADDRESSES": "further addresses are not known as given, so that they count as suspicious",
+    "carried_data.MOST_EXAMINED": "further addresses are not known as given, so that they count as suspicious",
     "secrets._LONGEST_DECODED": "longer than any text that a caller may send",
-    "secrets._LONGEST_ID": "a longer number counts as data",
+    "carried_data._LONGEST_ID": "a longer number counts as data",
     "secrets._LONGEST_KEY": "the longest key in pieces; it is judged by its beginning",
-    "secrets._LONGEST_NUMBERED": "a longer word counts as data",
-    "secrets._LONGEST_WORD": "a longer word counts as data",
-    "secrets._MOST_DIGITS": "more digits count as data",
-    "secrets._MOST_ESCAPED_LETTERS": "more escaped letters count as data",
-    "secrets._MOST_LABELS": "more labels of a host count as data",
-    "secrets._MOST_NESTED": "a deeper address counts as data",
+    "carried_data._LONGEST_NUMBERED": "a longer word counts as data",
+    "carried_data._LONGEST_WORD": "a longer word counts as data",
+    "carried_data._MOST_DIGITS": "more digits count as data",
+    "carried_data._MOST_ESCAPED_LETTERS": "more escaped letters count as data",
+    "carried_data._MOST_LABELS": "more labels of a host count as data",
+    "carried_data._MOST_NESTED": "a deeper address counts as data",
     "secrets._MOST_PIECES": "the pieces of a key",
-    "secrets._MOST_TOKENS": "a longer list counts as data",
+    "carried_data._MOST_TOKENS": "a longer list counts as data",
     "tokenization._LONGEST_QUESTION": "the beginning of a text whose language is judged",
 }
 """Thresholds and samples: no input is work without end, and what is beyond them counts as suspicious or is cut."""

@@ -1,7 +1,7 @@
 """What every house stands on: text, addresses, dates, outgoing HTTP, worker processes and SQL.
 
-- Text is pure: no network, no clock, no SDK. `markdown`, `tokenization`, `urls`, `dates`, `hits`, `notes`, `query`,
-  `routes`, `same_page`, `sanitise` and `secrets` take strings and return values, in time linear in their input.
+- Text is pure: no network, no clock, no SDK. `carried_data`, `markdown`, `tokenization`, `urls`, `dates`, `hits`, `notes`,
+  `query`, `routes`, `same_page`, `sanitise` and `secrets` take strings and return values, in time linear in their input.
 - `net` is the only way out. Everything it sends goes to an address that was checked and then dialled, under a deadline
   and a cap on bytes; it maps every foreign exception to the error tree once.
 - `workers` runs work whose size a stranger chooses, in a process that is killed at its limits.
@@ -17,6 +17,13 @@ from typing import TYPE_CHECKING
 from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
+    from websearch_gateway.base.carried_data import (
+        LEAST_CHARACTERS,
+        addresses_with_data,
+        carried_characters,
+        carries_data,
+        identity,
+    )
     from websearch_gateway.base.dates import (
         MONTHS,
         bucket,
@@ -127,14 +134,9 @@ if TYPE_CHECKING:
         wrap_untrusted,
     )
     from websearch_gateway.base.secrets import (
-        LEAST_CHARACTERS,
-        addresses_with_data,
-        carried_characters,
-        carries_data,
         credential_error,
         credential_kind,
         credential_kind_in_address,
-        identity,
     )
     from websearch_gateway.base.sql import (
         CONNECTION,

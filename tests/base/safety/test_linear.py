@@ -12,6 +12,7 @@ import pytest
 
 from tests.growth import Text, too_much, without_collector
 from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.base.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.base.hits import one_line
 from websearch_gateway.base.markdown import LINK, blocks, lines, plain, without_comments
 from websearch_gateway.base.query import matching_form
@@ -23,7 +24,7 @@ from websearch_gateway.base.sanitise import (
     without_orders,
     wrap_untrusted,
 )
-from websearch_gateway.base.secrets import addresses_with_data, carried_characters, credential_kind
+from websearch_gateway.base.secrets import credential_kind
 from websearch_gateway.base.tokenization import estimate_tokens, tokens
 from websearch_gateway.base.urls import (
     canonical,
