@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents import paragraph, relations, word
+from tests.documents import W, paragraph, relations, word
 from websearch_gateway.pages.formats.package import zipped
 
+URL = "https://example.com/a"
 STYLES = (
     '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
     '<w:style w:type="table" w:styleId="T"><w:name w:val="heading 1"/></w:style>'
@@ -169,3 +170,56 @@ def test_the_title_in_the_usual_part_is_read_without_a_relation_to_it() -> None:
         zipped(word(paragraph("Text."), {"docProps/core.xml": core}), "", "").title
         == "Harbour tides"
     )
+
+
+APART = {
+    "raised by a position": ('<w:position w:val="10"/>', "10^5 boats"),
+    "lowered by a position": ('<w:position w:val="-8"/>', "10_5 boats"),
+    "moved a little": ('<w:position w:val="2"/>', "105 boats"),
+    "raised by a style": ('<w:rStyle w:val="up"/>', "10^5 boats"),
+    "lowered against its style": (
+        '<w:rStyle w:val="up"/><w:vertAlign w:val="subscript"/>',
+        "10_5 boats",
+    ),
+    "on the line against its style": (
+        '<w:rStyle w:val="up"/><w:vertAlign w:val="baseline"/>',
+        "105 boats",
+    ),
+    "struck twice": ("<w:dstrike/>", "10~~5~~ boats"),
+    "struck by a style": ('<w:rStyle w:val="old"/>', "10~~5~~ boats"),
+    "not struck against its style": ('<w:rStyle w:val="old"/><w:strike w:val="0"/>', "105 boats"),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_raised_lowered_and_struck_text_stays_apart(case: str) -> None:
+    look, text = APART[case]
+    styles = (
+        f'<w:styles {W}><w:style w:styleId="up"><w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style>'
+        '<w:style w:styleId="old"><w:rPr><w:strike/></w:rPr></w:style></w:styles>'
+    )
+    runs = (
+        f"<w:r><w:t>10</w:t></w:r><w:r><w:rPr>{look}</w:rPr><w:t>5</w:t></w:r>"
+        '<w:r><w:t xml:space="preserve"> boats</w:t></w:r>'
+    )
+    parts: dict[str, str | bytes] = {
+        "word/styles.xml": styles,
+        "word/_rels/document.xml.rels": relations({"s": ("styles", "styles.xml")}),
+    }
+    assert zipped(word(f"<w:p>{runs}</w:p>", parts), URL, "").markdown == text
+
+
+def test_a_tab_to_the_margin_parts_two_numbers() -> None:
+    runs = "<w:r><w:t>12</w:t></w:r><w:r><w:ptab/></w:r><w:r><w:t>34</w:t></w:r>"
+    assert zipped(word(f"<w:p>{runs}</w:p>"), URL, "").markdown == "12 34"
+
+
+def test_cells_merged_the_old_way_and_deleted_rows() -> None:
+    def row(*cells: str, deleted: bool = False) -> str:
+        return f"<w:tr><w:trPr>{'<w:del/>' if deleted else ''}</w:trPr>{''.join(cells)}</w:tr>"
+
+    table = row(cell("ab", '<w:hMerge w:val="restart"/>'), cell("", "<w:hMerge/>"), cell("c"))
+    table += row(cell("7"), cell("8"), cell("9"), deleted=True)
+    table += row(cell("1"), cell("2"), cell("3"))
+    markdown = zipped(word(f"<w:tbl>{table}</w:tbl>"), URL, "").markdown
+    assert markdown == "| ab | ab | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"

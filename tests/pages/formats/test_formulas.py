@@ -53,8 +53,18 @@ MATRIX = part(
         (SINE, r"\sin x"),
         (run("a≤b"), r"a\leq b"),
         (part("unknown", run("x")), "x"),
+        (
+            run("x")
+            + part("phant", '<m:phantPr><m:show m:val="0"/></m:phantPr>', part("e", run("7"))),
+            "x",
+        ),
+        (run("x") + f"<w:del>{run('7')}</w:del>", "x"),
+        (part("limLow", part("e", run("lim")), part("lim", run("n→∞"))), r"\lim_{n\to\infty}"),
     ],
-    ids=["fraction", "sum", "root", "brackets", "function", "sign", "unknown"],
+    ids=[
+        *("fraction", "sum", "root", "brackets", "function", "sign", "unknown"),
+        *("unseen", "deleted", "limit"),
+    ],
 )
 def test_a_formula_of_word_is_latex_in_its_sentence(formula: str, tex: str) -> None:
     body = word(

@@ -173,3 +173,20 @@ def test_the_work_on_boundaries_in_each_other_is_bounded() -> None:
         return mail(text.encode(), "https://example.com/a", "utf-8")
 
     assert not too_much(read, nested, (20_000,), ())
+
+
+def test_lines_that_flow_become_one() -> None:
+    head = b"From: a\nContent-Type: text/plain; format=flowed\n\n"
+    text = b"The boats lie \nin the basin.\nTwo lines.\n-- \nThe office\n"
+    assert mail(head + text, "", "").markdown.endswith(
+        "The boats lie in the basin.\nTwo lines.\n-- \nThe office"
+    )
+
+
+def test_a_calendar_is_no_other_form_of_the_text() -> None:
+    body = parts(
+        "alternative",
+        "\nContent-Type: text/plain\n\nCome aboard.",
+        "\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nSUMMARY:Sail with many other words\nEND:VCALENDAR",
+    )
+    assert mail(body, "", "").markdown.endswith("Come aboard.")

@@ -26,6 +26,17 @@ from websearch_gateway.pages.formats.number_formats import LONGEST_CODE, number_
         ("0.0", -0.01, "0.0"),
         ('0" km"', 7, "7 km"),
         ("0%", float("inf"), "inf"),
+        ('#,##0,"k"', 1234567, "1,235k"),
+        ('0.0,,"M"', 1234567, "1.2M"),
+        ("0.00E+00", 123456, "1.23E+05"),
+        ("0.0E+0", -0.00126, "-1.3E-3"),
+        ("(000) 000-0000", 5551234567, "(555) 123-4567"),
+        ("00000-0000", 123456789, "12345-6789"),
+        ("0-00", 12345, "123-45"),
+        ('0;-0;"-"', 0, "-"),
+        ('0.0;-0.0;"none"', 0.04, "0.0"),
+        ('_(* #,##0_);_(* (#,##0);_(* "-"??_)', 0, "-"),
+        (";;;", 5, ""),
     ],
 )
 def test_a_number_is_written_in_its_format(code: str, value: float, text: str) -> None:
@@ -40,14 +51,12 @@ def test_a_number_is_written_in_its_format(code: str, value: float, text: str) -
         "General",
         "dd/mm/yyyy",
         "[h]:mm",
-        "0.00E+00",
         "# ?/?",
         "@",
         "[>100]0",
-        "#,##0,",
         "",
         "x" * LONGEST_CODE + "0",
-        "0-00",
+        "0.0-00",
     ],
 )
 def test_a_format_of_other_rules_leaves_the_value_as_it_is(code: str) -> None:

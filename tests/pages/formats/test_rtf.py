@@ -106,3 +106,12 @@ def test_a_line_end_may_stand_between_the_bytes_of_a_character() -> None:
 def test_the_title_may_have_any_letters() -> None:
     body = rb"{\rtf1\ansi{\info{\title Stra\'dfe \{A\} \u8364?}}Words\par}"
     assert rtf(body, "https://example.com/a", "").title == "Straße {A} €"
+
+
+def test_items_have_the_marks_that_the_program_shows() -> None:
+    text = r"\pard{\listtext (a)\tab}\ls1 Rope\par{\listtext 2.1\tab}\ls1 Knot\par{\listtext o\tab}\ls1 Sail\par"
+    assert read(text) == "- (a) Rope\n- 2.1 Knot\n* Sail"
+
+
+def test_text_that_is_struck_twice_is_struck() -> None:
+    assert read(r"now {\striked1 48}36 \u8364?\par") == "now ~~48~~36 €"

@@ -14,7 +14,7 @@ from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.open_sheets import MOST_HIDDEN_ROWS, ONCE
 from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
-from websearch_gateway.pages.formats.sheet_looks import Looks, _note_cells, _note_hidden
+from websearch_gateway.pages.formats.sheet_looks import Looks, Shared, _note_cells, _note_hidden
 from websearch_gateway.pages.formats.sheets import (
     FAR,
     HIDDEN_CELLS,
@@ -356,6 +356,64 @@ def test_a_sheet_is_looked_at_in_linear_time_whatever_its_text(text: str) -> Non
     def looked_at(sheet: str) -> None:
         looks = Looks()
         _note_hidden(looks, sheet.encode())
-        _note_cells(looks, sheet.encode(), [], {})
+        _note_cells(looks, sheet.encode(), Shared(), {})
 
     assert too_much(looked_at, text) is None
+
+
+RICH = (
+    '<r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>5</t></r><r><t xml:space="preserve"> boats, </t></r>'
+    "<r><rPr><strike/></rPr><t>48</t></r><r><t>36 €</t></r>"
+)
+STYLES = (
+    f"<styleSheet {SPACE}><fonts><font/><font><strike/></font></fonts>"
+    '<numFmts><numFmt numFmtId="170" formatCode=";;;"/></numFmts>'
+    '<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="0" numFmtId="170"/></cellXfs></styleSheet>'
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('<c r="A2" t="s"><v>1</v></c>', "10^5 boats, ~~48~~36 €"),
+        (f'<c r="A2" t="inlineStr"><is>{RICH}</is></c>', "10^5 boats, ~~48~~36 €"),
+        ('<c r="A2" s="1"><v>48</v></c>', "~~48~~"),
+        ('<c r="A2" s="2"><v>48</v></c>', ""),
+        ('<c r="A2" s="2" t="s"><v>0</v></c>', ""),
+    ],
+    ids=["shared", "in the sheet", "struck", "unseen number", "unseen text"],
+)
+def test_parts_of_a_text_in_a_sheet_do_not_touch(value: str, text: str) -> None:
+    parts: dict[str, str | bytes] = {
+        "xl/sharedStrings.xml": f"<sst {SPACE}><si><t>boats</t></si><si>{RICH}</si></sst>",
+        "xl/styles.xml": STYLES,
+        "xl/_rels/workbook.xml.rels": relations(
+            {
+                "s1": ("worksheet", "worksheets/s1.xml"),
+                "t": ("sharedStrings", "sharedStrings.xml"),
+                "y": ("styles", "styles.xml"),
+            }
+        ),
+    }
+    rows = f'<row r="1">{cell("A1", "a")}{cell("B1", "b")}</row><row r="2">{value}{cell("B2", "c")}</row>'
+    markdown = zipped(sheets(rows, more=parts), URL, "").markdown
+    assert f"\n| {text} | c |" in markdown
+
+
+def test_parts_of_a_text_in_an_open_sheet_do_not_touch() -> None:
+    styles = (
+        '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
+        '<style:style style:name="old"><style:text-properties style:text-line-through-style="solid"/></style:style>'
+    )
+    texts = (
+        '<text:p>10<text:span text:style-name="up">5</text:span> boats</text:p>',
+        '<text:p>now <text:span text:style-name="old">48</text:span>36</text:p>',
+    )
+    cells = "".join(
+        f'<table:table-cell office:value-type="string">{text}</table:table-cell>' for text in texts
+    )
+    cells += '<table:table-cell office:value-type="float" office:value="7" table:style-name="old">'
+    cells += "<text:p>7</text:p></table:table-cell>"
+    body = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    markdown = zipped(open_document("spreadsheet", body, styles), URL, "").markdown
+    assert "| 10^5 boats | now ~~48~~36 | ~~7~~ |" in markdown

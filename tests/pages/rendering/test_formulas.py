@@ -39,6 +39,17 @@ SCRIPTS = {
         "E=mc^2",
     ),
     "delimiters": ('<span class="math inline">\\(E=mc^2\\)</span>', "E=mc^2"),
+    "delimiters in the text": ("\\(E=mc^2\\)", "E=mc^2"),
+    "dollars in the text": ("$E=mc^2$", "E=mc^2"),
+    "MathML with a prefix": (
+        "<m:math xmlns:m='http://www.w3.org/1998/Math/MathML'>"
+        "<m:mi>E</m:mi><m:mo>=</m:mo><m:mi>m</m:mi><m:msup><m:mi>c</m:mi><m:mn>2</m:mn></m:msup></m:math>",
+        "E=mc^{2}",
+    ),
+    "a picture of a renderer": (
+        '<img src="https://render.example/render/math?math=E%3Dmc%5E2">',
+        "E=mc^2",
+    ),
     "a picture of a service": (
         '<img src="https://latex.codecogs.com/svg.image?E=mc%5E2" alt="E=mc^2">',
         "E=mc^2",
@@ -67,6 +78,7 @@ MATHML = {
     "<mfrac><mn>1</mn><mn>24</mn></mfrac>": r"\frac{1}{24}",
     "<mfrac linethickness='0'><mi>n</mi><mi>k</mi></mfrac>": r"{n \atop k}",
     "<msqrt><mi>h</mi><mo>+</mo><mn>1</mn></msqrt>": r"\sqrt{h+1}",
+    "<menclose notation='radical'><mn>2</mn></menclose>": r"\sqrt{2}",
     "<mroot><mi>h</mi><mn>3</mn></mroot>": r"\sqrt[3]{h}",
     "<msub><mi>x</mi><mi>i</mi></msub><mn>2</mn>": r"x_{i}2",
     "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>": r"x_{i}^{2}",
@@ -100,6 +112,24 @@ def test_a_formula_on_a_line_of_its_own_is_a_paragraph() -> None:
         as_fragment(f"<p>So <math display=block>{POWER}</math> holds.")
         == "So\n\n`$$E=mc^{2}$$`\n\nholds."
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs $5 and then $6.",
+        "It costs $5_000 and US$6.",
+        "<code>\\(a_1\\)</code>",
+        "<pre>$a_1$</pre>",
+        "Set $HOME_DIR to $USER.",
+    ],
+)
+def test_dollars_and_brackets_that_hold_no_formula_stay(text: str) -> None:
+    assert "`$" not in as_fragment(f"<p>{text}</p>").replace("```", "")
+
+
+def test_tex_between_double_dollars_is_a_paragraph() -> None:
+    assert as_fragment("<p>So $$a_1 < 2$$ holds.") == "So\n\n`$$a_1 < 2$$`\n\nholds."
 
 
 LIES = {

@@ -45,6 +45,18 @@ HIGHLIGHTERS = {
     "CodeMirror": f"<div class='CodeMirror-code'>{each('<div><div class=gutter-wrapper><div>{n}</div></div><pre class=CodeMirror-line><span>{line}</span></pre></div>')}</div>",
     "Ace": f"<div class='ace_static_highlight'>{each('<div class=ace_line><span class=ace_gutter></span>{line}</div>', [f'{line}&#10;' for line in HARD])}</div>",
     "Monaco": f"<div class='view-lines'>{each('<div class=view-line><span>{line}</span></div>', HARD)}</div>",
+    "Pygments with numbers in its lines": f"<pre><span></span>{each('<span class=linenos>{n}</span>{line}&#10;')}</pre>",
+    "Chroma with numbers in its lines": f"<pre><code>{each('<span class=line><span class=ln>{n}</span><span class=cl>{line}&#10;</span></span>')}</code></pre>",
+    "Shiki without line feeds": f"<pre class='shiki'><code>{each('<span class=line>{line}</span>')}</code></pre>",
+    "Expressive Code": f"<pre><code>{each('<div class=ec-line><div class=gutter><div class=ln>{n}</div></div><div class=code>{line}</div></div>')}</code></pre>",
+    "rustdoc": f"<pre><code>{each('<a href=#{n} data-nosnippet>{n}</a>{line}&#10;')}</code></pre>",
+    "highlightjs-line-numbers": f"<pre><code><table class='hljs-ln'>{each('<tr><td class=hljs-ln-numbers><div class=hljs-ln-n></div></td><td class=hljs-ln-code>{line}</td></tr>')}</table></code></pre>",
+    "GeSHi": f"<div class='geshi'><ol>{each('<li class=li1><div class=de1>{line}</div></li>', HARD)}</ol></div>",
+    "code with line breaks": "<div><code>" + "<br>".join(HARD) + "</code></div>",
+    "an old element": "<listing>" + "\n".join(ESCAPED) + "</listing>",
+    "a style sheet alone": "<style>.src{white-space:pre;font-family:monospace}</style><div class=src>"
+    + "\n".join(ESCAPED)
+    + "</div>",
     "a style alone": "<div style='white-space: pre; font-family: monospace'>"
     + "\n".join(ESCAPED)
     + "</div>",
@@ -76,6 +88,8 @@ NOTES = {
     "Pandoc": "<p>Oak<sup><a href='#n1' id='r1'>1</a></sup> lasts.</p><section role='doc-endnotes'><hr><ol><li id='n1'><p>From the hill.<a href='#r1' role='doc-backlink'>↩︎</a></p></li></ol></section>",
     "a mark around": "<p>Oak<a href='#n1' id='r1' class='footnote-ref'><sup>1</sup></a> lasts.</p><ol><li id='n1'>From the hill. <a href='#r1'>↩</a></li></ol>",
     "a name in a paragraph": "<p>Oak<sup><a href='#n1' name='r1'>[1]</a></sup> lasts.</p><p><a name='n1' href='#r1'>[1]</a> From the hill.</p>",
+    "brackets around the link": "<p>Oak<sup class='footnote'>[<a href='#n1'>1</a>]</sup> lasts.</p><div id='n1'><a href='#r1'>1</a>. From the hill.</div>",
+    "EPUB": "<p>Oak<a epub:type='noteref' href='#n1'>1</a> lasts.</p><aside epub:type='footnote' id='n1'><p>From the hill.</p></aside>",
     "an aside": "<p>Oak<a role='doc-noteref' href='#n1'>1</a> lasts.</p><aside id='n1' role='doc-footnote'><p>From the hill.</p></aside>",
 }
 

@@ -34,6 +34,35 @@ CASES = {
         "<style>.up{vertical-align:super}</style>10<span class=up>5</span> boats",
         "10^5 boats",
     ),
+    "raised by a rule of a list": (
+        "<style>/* raised */ em.no, p .up{vertical-align:super}</style>10<span class=up>5</span> boats",
+        "10^5 boats",
+    ),
+    "smaller and shifted up": (
+        "10<span style='position:relative;top:-.5em;font-size:70%'>5</span> boats",
+        "10^5 boats",
+    ),
+    "smaller and raised by a length": (
+        "10<span style='vertical-align:5px;font-size:8px'>5</span> boats",
+        "10^5 boats",
+    ),
+    "smaller and lowered by a length": (
+        "x<span style='vertical-align:-.3em;font-size:.7em'>5</span> boats",
+        "x₅ boats",
+    ),
+    "a charge": ("Fe<sup>3+</sup> and Cl<sup>−</sup>", "Fe³⁺ and Cl⁻"),
+    "a power in code": ("<code>-10<sup>9</sup> &lt; n</code>", "`-10^9 < n`"),
+    "an index in code": ("<code>log<sub>2</sub>8</code>", "`log_2 8`"),
+    "a whole number and a fraction": ("1<sup>1</sup>&frasl;<sub>2</sub> cups", "1 ¹⁄₂ cups"),
+    "a fraction of spans": ("5<span>1</span>&frasl;<span>2</span> inches", "5 1⁄2 inches"),
+    "struck by its style": (
+        "<span style='text-decoration:line-through'>48</span>36 €",
+        "~~48~~36 €",
+    ),
+    "boxes beside each other": (
+        "<span style='display:inline-block;width:4em'>48</span><span>36</span>",
+        "48 36",
+    ),
     "a reading": ("<ruby>港<rt>みなと</rt></ruby>は", "港(みなと)は"),
     "a reading with brackets": (
         "<ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は",
@@ -61,6 +90,14 @@ LISTS = {
     "letters": ("<ol type=a start=26><li>a<li>b</ol>", "- z. a\n- aa. b"),
     "Roman numbers": ("<ol type=I start=4><li>a<li>b</ol>", "- IV. a\n- V. b"),
     "below zero": ("<ol start=-1><li>a<li>b</ol>", "- -1. a\n0. b"),
+    "letters by style": (
+        "<ol style='list-style-type:lower-alpha'><li>a<li>b</ol>",
+        "- a. a\n- b. b",
+    ),
+    "no marks but those of the items": (
+        "<style>.n{list-style:none}</style><ol class=n><li>1.1 rope<li>1.2 knot</ol>",
+        "- 1.1 rope\n- 1.2 knot",
+    ),
     "a mark of its own": (
         "<ul><li data-marker='(a)'>rope<li data-marker='(b)'>knot</ul>",
         "- (a) rope\n- (b) knot",
@@ -74,6 +111,48 @@ LISTS = {
         "- bow\n  - rope\n  - knot\n- stern",
     ),
 }
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_power_in_a_listing_does_not_touch_its_base(container: str) -> None:
+    listing = "<pre>n = 10<sup>4</sup>\nm = a<sub>1</sub>2</pre>"
+    assert "```\nn = 10^4\nm = a_1 2\n```" in CONTAINERS[container](listing)
+
+
+INSIDE_OF_A_LINE = {
+    "a script": "So <script>var a</script>it is here.",
+    "an icon": "So <svg><path d=''/></svg>it is here.",
+    "a field": "So <input type=hidden>it is here.",
+    "an element of the site": "So <x-word>it</x-word> is here.",
+    "a value": "So it <output>is</output> here.",
+    "a script beside text": "</p><div>So it <script>var a</script>is here.</div><p>",
+    "an element of the site beside text": "</p><div>So it <x-word>is</x-word> here.</div><p>",
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("case", INSIDE_OF_A_LINE)
+def test_what_stands_inside_of_a_line_does_not_part_it(case: str, container: str) -> None:
+    html = f"<p>{INSIDE_OF_A_LINE[case]}</p>"
+    assert "So it is here." in CONTAINERS[container](html)
+
+
+def test_elements_of_a_site_that_hold_no_words_of_a_line_stay_apart() -> None:
+    assert as_fragment("<x-card>48</x-card><x-card>36</x-card>") == "48\n\n36"
+
+
+@pytest.mark.parametrize("style", ["white-space:pre-wrap", "white-space: pre-line"])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_lines_that_a_style_keeps_stay_lines(style: str, container: str) -> None:
+    html = f"<div style='{style}'>Mole 12\n34 boats lie\nin <b>the</b> basin</div>"
+    lines = CONTAINERS[container](html).split("\n")
+    assert [
+        line.strip() for line in lines if "12" in line or "34" in line or "**the**" in line
+    ] == [
+        "Mole 12",
+        "34 boats lie",
+        "in **the** basin",
+    ]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

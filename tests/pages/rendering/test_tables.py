@@ -58,6 +58,26 @@ CASES = {
         "<span class=c>7 boats</span></div></div>",
         ["North | 9 boats", "South | 7 boats"],
     ),
+    "spans of ARIA": (
+        "<div role=table><div role=row><div role=columnheader aria-colspan=2>Boats</div><div role=columnheader>Fee</div>"
+        "</div><div role=row><div role=cell>9</div><div role=cell>7</div><div role=cell>340</div></div></div>",
+        ["Boats | Boats | Fee", "9 | 7 | 340"],
+    ),
+    "a number with a sign or a unit": (
+        "<table><tr><th colspan='+2'>Boats</th><th>Fee</th></tr><tr><td colspan='2%'>9</td><td>340</td></tr></table>",
+        ["Boats | Boats | Fee", "9 | 9 | 340"],
+    ),
+    "a hidden column": (
+        "<table><tr><th>Pier</th><th style='display:none'>Key</th><th>Boats</th></tr>"
+        "<tr><td>North</td><td style='display:none'>k1</td><td>9</td></tr></table>",
+        ["Pier | Boats", "North | 9"],
+    ),
+    "a style sheet with lists and nesting": (
+        "<style>.t, .q{display:table}.t .r{display:table-row}.t .r .c{display:table-cell}</style><ul class=t>"
+        "<li class=r><span class=c>North</span><span class=c>9</span></li>"
+        "<li class=r><span class=c>South</span><span class=c>7</span></li></ul>",
+        ["North | 9", "South | 7"],
+    ),
     "CSS": (
         "<div style='display:table'><div style='display:table-row'><span style='display:table-cell'>North</span>"
         "<span style='display:table-cell'>9 boats</span></div><div style='display:table-row'>"

@@ -13,6 +13,7 @@ from websearch_gateway.pages.formats.rendering import (
     tree_to_markdown,
     until_too_long,
 )
+from websearch_gateway.pages.rendering import write_pictured_formulas
 
 MOST_CHAPTERS = 5_000
 MORE = "Chapters after the first {:,} of the book were left out."
@@ -76,6 +77,7 @@ def _chapter(xhtml: bytes) -> str:
     if prefixed := _PREFIXED.search(xhtml, 0, _LONGEST_HEAD):
         xhtml = re.sub(rb"<(/?)" + prefixed[1] + rb":", rb"<\1", xhtml)
     tree = parse_html(xhtml.decode("utf-8", "replace"))
+    write_pictured_formulas(tree)
     for image in list(tree.iter("img", "{http://www.w3.org/2000/svg}image")):
         name = image.get("src", "").rpartition("/")[2]
         image.tag = "span"

@@ -13,8 +13,15 @@ M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _VAL = f"{M}val"
 _DEEPEST = 60
 """Formulas in each other beyond this depth are written as their text."""
-# Numbers, words, single letters and signs, each of which is an element of MathML.
-_TOKEN = re.compile(r"(\d+(?:[.,]\d+)*)|([^\W\d_])|(\s+)|(.)", re.DOTALL)
+# Numbers, names of functions, single letters and signs, each of which is an element of MathML.
+_TOKEN = re.compile(
+    r"(\d+(?:[.,]\d+)*)|((?<![^\W\d_])(?:lim|max|min|sup|inf|log|ln|exp|sin|cos|tan|det)(?![^\W\d_])|[^\W\d_])"
+    r"|(\s+)|(.)",
+    re.DOTALL,
+)
+_DELETED = ("}del", "}moveFrom")
+"""Of tracked changes, in the namespace of the document."""
+_OFF = ("0", "off", "false")
 _LIMIT_LOCATIONS = {"undOvr": "munderover", "subSup": "msubsup"}
 
 
@@ -80,6 +87,8 @@ def _written(element: Any, depth: int) -> Iterator[Any]:
         yield _leaf("mtext", "".join(element.itertext(f"{M}t")))
         return
     name = element.tag.removeprefix(M)
+    if name.endswith(_DELETED) or (name == "phant" and _property(element, "show") in _OFF):
+        return
     if name == "r":
         yield from _tokens(element)
     elif write := _WRITERS.get(name):

@@ -24,6 +24,8 @@ RICHER = 0.1
 """The HTML of a message is read in place of its plain text if so large a part of its words, and more than FEW_WORDS,
 are only there, as in a table that the plain text leaves out."""
 FEW_WORDS = 2
+_READ = ("text/plain", "text/html", "text/markdown", "text/enriched")
+"""The kinds of text that are alternatives of each other."""
 _WORD = re.compile(r"\w+")
 
 
@@ -79,13 +81,16 @@ def _texts(part: EmailMessage, attached: list[str]) -> Iterator[str]:
     elif name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
         _note([part], attached)
     else:
-        yield to_markdown(_text(part)) if kind == "text/html" else _text(part).strip()
+        yield to_markdown(_text(part)) if kind == "text/html" else _plain(part)
 
 
 def _best_of(alternatives: Sequence[EmailMessage], attached: list[str]) -> str:
     """The text of the plainest alternative, unless a richer one says more."""
     best = ""
     for alternative in alternatives:
+        kind = alternative.get_content_type()
+        if kind.startswith("text/") and kind not in _READ:  # an invitation as a calendar keeps it
+            continue
         text = "\n\n".join(filter(None, _texts(alternative, attached)))
         words = set(_WORD.findall(text))
         only_here = len(words.difference(_WORD.findall(best)))
@@ -147,6 +152,19 @@ def _parsed(body: bytes) -> EmailMessage:
     with suppress(_EnoughPartsError):
         message_from_bytes(body, policy=Headers(max_line_length=None, message_factory=Part))
     return parts[0]
+
+
+_FLOWED = re.compile(r"(?<!^--) \n(?!>|[ \t]*\n)", re.MULTILINE)
+"""The end of a line that goes on in the next one (RFC 3676), which is not the line above a signature."""
+
+
+def _plain(part: EmailMessage) -> str:
+    text = _text(part)
+    if part.get_param("format", "") != "flowed":
+        return text.strip()
+    stuffed = re.sub(r"^ (?=[ >]|From )", "", text.replace("\r\n", "\n"), flags=re.MULTILINE)
+    is_without_blank = str(part.get_param("delsp", "")).lower() == "yes"
+    return _FLOWED.sub("" if is_without_blank else " ", stuffed).strip()
 
 
 def _text(part: EmailMessage) -> str:

@@ -46,7 +46,8 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _VAL = f"{W}val"
-_MARKS = {"b": "strong", "i": "em", "strike": "del"}
+_MARKS = {"b": "strong", "i": "em"}
+_STRUCK = ("strike", "dstrike")
 _SMALL = 4
 """Text of at most this size (half points) is not read by people."""
 _LONGEST_INSTRUCTION = 4_000
@@ -102,6 +103,7 @@ class _Style:
     """What a style, or a paragraph with its style, says about the outline, lists and hidden text. `name` is that of the
     style.
 
+    `marks` are those that keep its text from touching what stands beside it: raised, lowered and struck text.
     `list_level` is None if only the list itself says which level is that of the style.
     """
 
@@ -110,6 +112,7 @@ class _Style:
     list_id: str = ""
     list_level: int | None = None
     is_hidden: bool = False
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -254,10 +257,9 @@ class _Word:
             style = self.styles[_value(properties, "rStyle")]
             if _is_unseen(properties, is_hidden=is_hidden or style.is_hidden):
                 return
-            code = _CODE_WORDS.search(style.name)
+            code = ("code",) if _CODE_WORDS.search(style.name) else ()
             on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
-            height = _HEIGHTS.get(_value(properties, "vertAlign"))
-            marks = (*marks, *(("code",) if code else ()), *on, *((height,) if height else ()))
+            marks = (*marks, *code, *on, *_apart(properties, style.marks))
         for element in run:
             tag = element.tag
             if tag == f"{W}fldChar":
@@ -279,7 +281,7 @@ class _Word:
                 yield from self._ruby(element, later, marks)
             elif tag in (f"{W}br", f"{W}cr"):
                 yield "\n", marks
-            elif tag == f"{W}tab":
+            elif tag in (f"{W}tab", f"{W}ptab"):
                 yield "\t", marks
             elif tag == f"{W}noBreakHyphen":
                 yield "-", marks
@@ -328,16 +330,24 @@ class _Word:
         """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
         for row in _within(table, f"{W}tr"):
             properties = row.find(f"{W}trPr")
-            before = _value(properties, "gridBefore") if properties is not None else ""
+            before = ""
+            if properties is not None:
+                if properties.find(f"{W}del") is not None:  # by a tracked change
+                    continue
+                before = _value(properties, "gridBefore")
             cells: list[Cell] = [(None, _number(before, 1), "")] if before not in ("", "0") else []
             for cell in _within(row, f"{W}tc"):
                 properties = cell.find(f"{W}tcPr")
-                span, merge = 1, None
-                if properties is not None:
-                    span = _number(_value(properties, "gridSpan"), 1)
-                    merge = properties.find(f"{W}vMerge")
-                continues = merge is not None and merge.get(_VAL, "continue") == "continue"
-                cells.append((cell, span, "above" if continues else ""))
+                if properties is None:
+                    cells.append((cell, 1, ""))
+                    continue
+                span = _number(_value(properties, "gridSpan"), 1)
+                if cells and _continues(properties, "hMerge"):
+                    content, across, above = cells.pop()
+                    cells.append((content, across + span, above))
+                else:
+                    above = "above" if _continues(properties, "vMerge") else ""
+                    cells.append((cell, span, above))
             yield cells
 
     def noted(self) -> Iterator[Any]:
@@ -403,7 +413,8 @@ class _Styles(dict[str, _Style]):
             style = style if properties is None else _styled(properties, style)
             of_text = element.find(f"{W}rPr")
             if of_text is not None:
-                style = replace(style, is_hidden=_is_unseen(of_text, is_hidden=style.is_hidden))
+                is_hidden = _is_unseen(of_text, is_hidden=style.is_hidden)
+                style = replace(style, is_hidden=is_hidden, marks=_apart(of_text, style.marks))
             self[one] = style
         return style
 
@@ -417,6 +428,26 @@ def _is_unseen(properties: Any, *, is_hidden: bool) -> bool:
     return is_hidden if vanishes is None else _is_on(vanishes)
 
 
+_LEAST_POSITION = 4
+"""So far above or below its line (half points) text is raised or lowered, and not only fitted to a picture."""
+
+
+def _apart(properties: Any, inherited: tuple[str, ...]) -> tuple[str, ...]:
+    """The marks of raised, lowered and struck text, of the properties of a run or those it inherits."""
+    marks = list(inherited)
+    for name in _STRUCK:
+        if (struck := properties.find(W + name)) is not None:
+            marks = [mark for mark in marks if mark != "del"] + ["del"] * _is_on(struck)
+            if "del" in marks:
+                break
+    height = _HEIGHTS.get(_value(properties, "vertAlign"), "")
+    if not height and abs(position := _signed(_value(properties, "position"))) >= _LEAST_POSITION:
+        height = "sup" if position > 0 else "sub"
+    if height or _value(properties, "vertAlign"):  # "baseline"
+        marks = [mark for mark in marks if mark not in ("sup", "sub")] + [height] * bool(height)
+    return tuple(marks)
+
+
 def _styled(properties: Any, style: _Style) -> _Style:
     """`style` with what the properties of a paragraph change."""
     if outline := _value(properties, "outlineLvl"):
@@ -427,6 +458,12 @@ def _styled(properties: Any, style: _Style) -> _Style:
         level_there = _number(level, 0) if level else style.list_level
         style = replace(style, list_id=list_id or style.list_id, list_level=level_there)
     return style
+
+
+def _continues(properties: Any, name: str) -> bool:
+    """Whether a cell continues the one above (`vMerge`) or beside it (`hMerge`)."""
+    merge = properties.find(W + name)
+    return merge is not None and merge.get(_VAL, "continue") == "continue"
 
 
 def _within(parent: Any, tag: str) -> Iterator[Any]:

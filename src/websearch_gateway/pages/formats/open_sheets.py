@@ -7,19 +7,24 @@ The library that reads the values knows none of them. The format stores the text
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.package import Package, too_large
-from websearch_gateway.pages.formats.sheet_looks import MOST_LOOKS, SAFE, Looks
+from websearch_gateway.pages.formats.rendering import Text
+from websearch_gateway.pages.formats.sheet_looks import MOST_LOOKS, SAFE, Looks, rich_cell
 from websearch_gateway.pages.formats.sheets import MOST_COLUMNS, workbook
 from websearch_gateway.pages.rendering import as_cell
 
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
-_OFFICE, _TEXT, _TABLE = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table"))
+_OFFICE, _TEXT, _TABLE, _STYLE = (
+    f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "style")
+)
 _VALUE_TYPE, _LINE, _LINK = f"{_OFFICE}value-type", f"{_TEXT}p", f"{_TEXT}a"
+_SPAN = f"{_TEXT}span"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _WEB = ("http://", "https://", "mailto:")
@@ -46,17 +51,46 @@ def ods(package: Package, body: bytes) -> Extracted:
         package = Package(body)
         content = once
     root = package.xml("content.xml")
-    # Most documents have neither, and each search costs a third of the time of reading a cell.
-    has_spans, has_links = b"-spanned=" in content, b"<text:a" in content
+    # Most documents have none, and each search costs a third of the time of reading a cell.
+    has = _Has(
+        spans=b"-spanned=" in content,
+        links=b"<text:a" in content,
+        marks=_marks(root) if b"text-position" in content or b"line-through" in content else {},
+    )
     looks: dict[str, Looks] = {}
     for sheet in root.iter(f"{_TABLE}table") if root is not None else ():
         name = sheet.get(f"{_TABLE}name", "")
-        looks.setdefault(name, _looks_of(sheet, has_spans=has_spans, has_links=has_links))
+        looks.setdefault(name, _looks_of(sheet, has))
     page = workbook(body, looks=looks)
     return page if once is None else replace(page, warnings=(ONCE, *page.warnings))
 
 
-def _looks_of(sheet: Any, *, has_spans: bool, has_links: bool) -> Looks:
+@dataclass(frozen=True, slots=True)
+class _Has:
+    """What the cells of a document may have: spans, links, and `marks` by the names of styles."""
+
+    spans: bool
+    links: bool
+    marks: dict[str, str]
+
+
+def _marks(root: Any) -> dict[str, str]:
+    """The styles of text that stands higher or lower or is struck, with the elements for them."""
+    marks: dict[str, str] = {}
+    for style in root.iter(f"{_STYLE}style"):
+        properties = style.find(f"{_STYLE}text-properties")
+        if properties is None:
+            continue
+        height = properties.get(f"{_STYLE}text-position", "").partition(" ")[0]
+        name = style.get(f"{_STYLE}name", "")
+        if properties.get(f"{_STYLE}text-line-through-style", "none") != "none":
+            marks[name] = "del"
+        elif height and not height.startswith("0"):
+            marks[name] = "sub" if height.startswith(("sub", "-")) else "sup"
+    return marks
+
+
+def _looks_of(sheet: Any, has: _Has) -> Looks:
     looks = Looks()
     _note_hidden_columns(looks, sheet)
     row_number = looked_at = 0
@@ -65,7 +99,7 @@ def _looks_of(sheet: Any, *, has_spans: bool, has_links: bool) -> Looks:
         cells = list(row.iterchildren(*_CELLS))
         if row.get(f"{_TABLE}visibility") not in _UNSEEN:
             if looked_at < MOST_LOOKS:
-                _note_cells(looks, cells, row_number, has_spans=has_spans, has_links=has_links)
+                _note_cells(looks, cells, row_number, has)
             looked_at += len(cells)
         elif any(map(len, cells)):  # an empty row is not written in any case
             if len(looks.hidden_rows) + times > MOST_HIDDEN_ROWS:
@@ -85,22 +119,40 @@ def _note_hidden_columns(looks: Looks, sheet: Any) -> None:
         at = end
 
 
-def _note_cells(
-    looks: Looks, cells: list[Any], row_number: int, *, has_spans: bool, has_links: bool
-) -> None:
+def _note_cells(looks: Looks, cells: list[Any], row_number: int, has: _Has) -> None:
     column = 0
     for cell in cells:
         place = row_number, column
-        if has_spans:
+        if has.spans:
             across = _count(cell, "columns-spanned", _MOST_SPANNED)
             down = _count(cell, "rows-spanned", _MOST_SPANNED)
             if across * down > 1:
                 looks.merged.append((place, (row_number + down - 1, column + across - 1)))
         if cell.get(_VALUE_TYPE) in _AS_SHOWN and (text := _shown(cell)):
             looks.shown[place] = text
-        if has_links and (address := _address(cell)):
+        if has.marks:
+            _note_marks(looks, cell, place, has.marks)
+        if has.links and (address := _address(cell)):
             looks.links[place] = address
         column += _count(cell, "columns-repeated", _MOST_ROWS)
+
+
+def _note_marks(looks: Looks, cell: Any, place: tuple[int, int], marks: dict[str, str]) -> None:
+    """Note that a text is struck, or that parts of it are raised, lowered or struck."""
+    if marks.get(cell.get(f"{_TABLE}style-name", "")) == "del":
+        looks.struck.add(place)
+    spans = [span for line in cell.iterchildren(_LINE) for span in line.iterchildren(_SPAN)]
+    if any(span.get(f"{_TEXT}style-name") in marks for span in spans):
+        looks.shown[place] = rich_cell(_texts(cell, marks))
+
+
+def _texts(cell: Any, marks: dict[str, str]) -> Iterator[Text]:
+    for number, line in enumerate(cell.iterchildren(_LINE)):
+        yield f"{' ' if number else ''}{line.text or ''}", ()
+        for part in line:
+            mark = marks.get(part.get(f"{_TEXT}style-name", ""))
+            yield "".join(part.itertext()), (mark,) if mark else ()
+            yield part.tail or "", ()
 
 
 def _shown(cell: Any) -> str:

@@ -76,8 +76,10 @@ def _leave_out_hidden(tree: Any) -> None:
 
 
 def _leave_out_no_text(tree: Any) -> None:
-    for element in list(tree.iter(*HIDDEN_ELEMENTS)):
-        element.clear(keep_tail=True)
+    from lxml import etree
+
+    # With the element goes the break that it would be in its line.
+    etree.strip_elements(tree, *HIDDEN_ELEMENTS, with_tail=False)
 
 
 _MOST_NOTES = 3

@@ -19,6 +19,7 @@ from websearch_gateway.pages.formats.rendering import (
     markdown_of,
     note_of,
 )
+from websearch_gateway.pages.rendering import MARKER
 
 DEEPEST = 500
 """The deepest group that is read."""
@@ -48,6 +49,8 @@ _MARKS = {
     b"b": "strong",
     b"i": "em",
     b"strike": "del",
+    b"striked": "del",
+    b"strikd": "del",
     b"v": "hidden",
     b"deleted": "hidden",
     b"super": "sup",
@@ -82,6 +85,8 @@ _MOST_EDGES = 200
 _FARTHEST = 4_000
 """How far from the beginning of a picture its name may stand (bytes), and the longest instruction of a field."""
 _LONGEST_MARK = 100
+_SHOWN_MARK = re.compile(r"(?=.*\w)(?!\w\Z).*")
+"""The mark of an item that says which one it is, such as `(a)` or `2.1`; fonts of bullets use single letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,10 +315,15 @@ class _Reader:
         if paragraph.heading is not None:
             block = self.builder.block(f"h{min(paragraph.heading, 6)}")
         elif mark:
-            is_ordered = mark[:1].isalnum() and not mark.isalnum()
+            number = mark.removesuffix(".")
+            is_ordered = number != mark and number.isascii() and number.isdecimal()
             block = self.builder.item(
                 paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id
             )
+            if is_ordered:
+                block.set("value", number)
+            elif _SHOWN_MARK.fullmatch(mark):
+                block.set(MARKER, mark)
         else:
             block = self.builder.block("p")
         self.builder.texts(block, texts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from websearch_gateway.pages.formats.number_formats import BUILT_IN, NumberFormat, number_format
 from websearch_gateway.pages.formats.package import Package
+from websearch_gateway.pages.formats.rendering import Builder, Text, markdown_of
 from websearch_gateway.pages.rendering import as_cell
 
 MOST_LOOKED_AT = 30_000_000
@@ -64,6 +65,7 @@ class Looks:
     formats: dict[Place, NumberFormat] = field(default_factory=dict)
     texts: dict[Place, str] = field(default_factory=dict)
     shown: dict[Place, str] = field(default_factory=dict)
+    struck: set[Place] = field(default_factory=set)
     links: dict[Place, str] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
     is_unread: bool = False
@@ -77,7 +79,7 @@ def looks_of(package: Package) -> Mapping[str, Looks]:
     root, relations = package.xml(part), package.relations(part)
     if root is None:
         return {}
-    formats = _formats(package.xml(package.related(part, "styles")))
+    shared = Shared.of(package, part)
     looks: dict[str, Looks] = {}
     room = MOST_LOOKED_AT
     for sheet in root.iter(f"{_S}sheet"):
@@ -93,7 +95,7 @@ def looks_of(package: Package) -> Mapping[str, Looks]:
         _note_hidden(look, text)
         if entry.file_size <= room:
             room -= entry.file_size
-            _note_cells(look, text, formats, package.relations(name))
+            _note_cells(look, text, shared, package.relations(name))
     return looks
 
 
@@ -130,10 +132,30 @@ def _number(digits: bytes) -> int:
     return int(digits) if digits.isdigit() and len(digits) < 9 else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all sheets of a workbook share: by the number that cells name, formats and whether text is struck; and the
+    texts with raised, lowered or struck parts."""
+
+    formats: Sequence[NumberFormat | None] = ()
+    struck: frozenset[int] = frozenset()
+    rich: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, package: Package, part: str) -> Shared:
+        """What the workbook `part` of a package shares."""
+        rich = _rich_texts(package.read(package.related(part, "sharedStrings")))
+        styles = package.xml(package.related(part, "styles"))
+        return cls(rich=rich) if styles is None else cls(_formats(styles), _struck(styles), rich)
+
+    def rich_text(self, kind: bytes, value: bytes | None, sheet: bytes, start: int) -> str:
+        """The Markdown of a text that is shared, or that stands in the sheet behind `start`; "" of a plain one."""
+        if kind == b"s":
+            return self.rich.get(_number(value or b""), "")
+        return _rich_text(_inside(sheet, start)) if kind == b"inlineStr" else ""
+
+
 def _formats(styles: Any) -> list[NumberFormat | None]:
-    """The formats by the number that cells name."""
-    if styles is None:
-        return []
     codes = {
         number.get("numFmtId", ""): number.get("formatCode", "")
         for number in styles.iter(f"{_S}numFmt")
@@ -144,11 +166,76 @@ def _formats(styles: Any) -> list[NumberFormat | None]:
     return [] if cells is None else [known.get(cell.get("numFmtId", "")) for cell in cells]
 
 
+def _struck(styles: Any) -> frozenset[int]:
+    fonts, cells = styles.find(f"{_S}fonts"), styles.find(f"{_S}cellXfs")
+    if fonts is None or cells is None:
+        return frozenset()
+    marks = [font.find(f"{_S}strike") for font in fonts]
+    numbers = {
+        str(number)
+        for number, mark in enumerate(marks)
+        if mark is not None and mark.get("val", "1") not in ("0", "false")
+    }
+    return frozenset(n for n, cell in enumerate(cells) if cell.get("fontId") in numbers)
+
+
+_STRING = re.compile(
+    rb"<(?:\w{1,9}:)?si(?:\s[^<>]{0,100})?(?:/>|>(.*?)</(?:\w{1,9}:)?si>)", re.DOTALL
+)
+_RUN = re.compile(rb"<(?:\w{1,9}:)?r(?:\s[^<>]{0,100})?>(.*?)</(?:\w{1,9}:)?r>", re.DOTALL)
+_RUN_TEXT = re.compile(rb"<(?:\w{1,9}:)?t(?:\s[^<>]{0,100})?>([^<]*)<")
+_RUN_LOOK = re.compile(
+    rb"<(?:\w{1,9}:)?(?:vertAlign\s[^<>]{0,50}?val=\"(super|sub)script\"|(strike)(?:\s*/>|\s[^<>]{0,50}val=\"(?:1|true)\"))"
+)
+_RICH_MARKS = {b"super": ("sup",), b"sub": ("sub",), b"strike": ("del",)}
+_MOST_RICH = 20_000
+_LONGEST_RICH = 10_000
+"""The most texts with parts of other looks, and the most bytes of one."""
+
+
+def _rich_texts(strings: bytes) -> dict[int, str]:
+    """The shared texts with parts that stand higher, lower or are struck, by their numbers."""
+    if b"vertAlign" not in strings and b"strike" not in strings:
+        return {}
+    rich: dict[int, str] = {}
+    for number, item in enumerate(_STRING.finditer(strings)):
+        if item[1] and (text := _rich_text(item[1])):
+            rich[number] = text
+            if len(rich) == _MOST_RICH:
+                break
+    return rich
+
+
+def _rich_text(runs: bytes) -> str:
+    """The Markdown of a text with raised, lowered or struck parts; "" of any other."""
+    if len(runs) > _LONGEST_RICH or not _RUN_LOOK.search(runs):
+        return ""
+    texts: list[Text] = []
+    for run in _RUN.finditer(runs):
+        words = _RUN_TEXT.search(run[1])
+        look = _RUN_LOOK.search(run[1])
+        mark = (look[1] or look[2]) if look else b""
+        if words:
+            text = html.unescape(words[1].decode("utf-8", "replace"))
+            texts.append((text, _RICH_MARKS.get(mark, ())))
+    return rich_cell(texts)
+
+
+def rich_cell(texts: Iterable[Text]) -> str:
+    """A text with raised, lowered or struck parts as the Markdown of a cell."""
+    builder = Builder()
+    builder.texts(builder.block("p"), texts)
+    return as_cell(markdown_of(builder))
+
+
+def _inside(sheet: bytes, start: int) -> bytes:
+    """The text that stands in the sheet itself, of a cell whose tag ends at `start`."""
+    end = sheet.find(b"</is>", start, start + _LONGEST_RICH)
+    return sheet[start:end] if end > 0 else b""
+
+
 def _note_cells(
-    looks: Looks,
-    sheet: bytes,
-    formats: list[NumberFormat | None],
-    relations: Mapping[str, tuple[str, str]],
+    looks: Looks, sheet: bytes, shared: Shared, relations: Mapping[str, tuple[str, str]]
 ) -> None:
     """Note how numbers are written, and the texts and links that the library does not read."""
     for cell in _CELL.finditer(sheet):
@@ -157,14 +244,22 @@ def _note_cells(
         letters, row, attributes, formula, value = cell.groups()
         place = int(row) - 1, column_of(letters)
         kind = _KIND.search(attributes)
+        style = _STYLE.search(attributes)
+        number = int(style[1]) if style else 0
+        form = shared.formats[number] if number < len(shared.formats) else None
+        if number in shared.struck:
+            looks.struck.add(place)
         if kind and kind[1] == b"e" and value:
             looks.texts[place] = _words(value)
         elif formula and not value:
             looks.texts[place] = f"`={_words(formula)}`"
-        elif (kind is None or kind[1] == b"n") and (style := _STYLE.search(attributes)):
-            number = int(style[1])
-            if number < len(formats) and (found := formats[number]):
-                looks.formats[place] = found
+        elif form and form.is_unseen:
+            looks.shown[place] = ""
+        elif kind is None or kind[1] == b"n":
+            if form:
+                looks.formats[place] = form
+        elif text := shared.rich_text(kind[1], value, sheet, cell.end()):
+            looks.shown[place] = text
     for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
         said = dict(_ATTRIBUTE.findall(link[1]))
         address = relations.get(said.get(b"r:id", b"").decode("utf-8", "replace"), ("", ""))[1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from io import BytesIO
 from types import MappingProxyType
 from typing import Any
@@ -179,6 +180,8 @@ def _shown(value: Any, place: tuple[int, int], looks: Looks) -> str:
         text = form.written(value)
     else:
         text = _text(value) or looks.texts.get(place, "")
+    if text and place in looks.struck:
+        text = f"~~{text}~~"
     address = looks.links.get(place, "")
     return f"[{text}]({address})" if address and text else text
 
@@ -202,6 +205,10 @@ def _repeated(
     return found
 
 
+_LARGEST_WHOLE, _LEAST_WRITTEN = 1e15, 1e-9
+"""Numbers beyond these are written with their exponent."""
+
+
 def _text(value: Any) -> str:
     """A value as a spreadsheet shows it, without its format."""
     if isinstance(value, str):
@@ -209,7 +216,10 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(value)
+        if value.is_integer() and abs(value) < _LARGEST_WHOLE:
+            return str(int(value))
+        is_small = _LEAST_WRITTEN <= abs(value) < 1
+        return f"{Decimal(repr(value)):f}" if is_small else str(value)
     if isinstance(value, datetime):
         return value.isoformat(sep=" ") if value.time() != time() else value.date().isoformat()
     return str(value) if isinstance(value, date | time | timedelta | int) else ""

@@ -5,7 +5,10 @@ what looks like a table, a listing, a formula or a note that form by its element
 writes it. Each element and property is known in one place:
 
     vocabulary  which elements are inline, and the attributes that builders of trees may set
-    prepare     ARIA and CSS tables, listings of highlighters, ticks, raised and lowered text by style
+    prepare     ARIA tables, ticks, raised text in code, what stands inside of a line
+    styles      what styles show: tables, raised and struck text, kept lines, other marks of lists
+    listings    listings of highlighters -> `<pre>`
+    notes       marks and their notes
     formulas    MathML, KaTeX, MathJax, LaTeXML and pictures of formulas -> `<tex>`
     writer      blocks, lists, inline elements
     scripts     raised and lowered text
@@ -19,7 +22,7 @@ Nothing here recurses without a limit, and all is linear in the size of the tree
 
 from websearch_gateway.pages.rendering.anchors import Anchors
 from websearch_gateway.pages.rendering.escapes import absolute, as_paragraph, escaped
-from websearch_gateway.pages.rendering.formulas import declare_formulas
+from websearch_gateway.pages.rendering.formulas import declare_formulas, write_pictured_formulas
 from websearch_gateway.pages.rendering.prepare import prepared
 from websearch_gateway.pages.rendering.tables import as_cell, is_data, row_line, rule_line
 from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK, with_class
@@ -44,4 +47,5 @@ __all__ = [
     "to_markdown",
     "with_anchors",
     "with_class",
+    "write_pictured_formulas",
 ]

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -27,6 +28,7 @@ def declare_formulas(root: Any) -> None:
 
     Call it before invisible elements are removed; `write_formulas` decides what to believe.
     """
+    _drop_prefixes(root)
     for annotation in list(root.iter("annotation")):
         formula = next(annotation.iterancestors("math"), None)
         if (
@@ -44,13 +46,22 @@ def declare_formulas(root: Any) -> None:
             _keep_one(outer)
 
 
+_PREFIXED = ".//*[substring-after(name(), ':') = 'math']"
+
+
+def _drop_prefixes(root: Any) -> None:
+    """Name MathML as HTML does, where its elements have a prefix, as `m:math` in books and journals."""
+    for formula in root.xpath(_PREFIXED):
+        for part in formula.iter():
+            if isinstance(part.tag, str):
+                part.tag = part.tag.rpartition(":")[2]
+
+
 def write_formulas(root: Any) -> None:
     """Write, in place, all formulas of a tree as `<tex>` elements."""
     for formula in _outermost(root, "math"):
         _as_tex(formula, latex(formula), display=_is_display(formula))
-    for picture in list(root.iter("img")):
-        if tex := _tex_of_picture(picture):
-            _as_tex(picture, tex)
+    write_pictured_formulas(root)
     for element in with_class(root, _HOLDS_TEX):
         if (
             element.tag not in (TEX, "body", "html")
@@ -58,6 +69,69 @@ def write_formulas(root: Any) -> None:
             and not len(element)
         ):
             _as_tex(element, found["inline"] or found["block"] or "", display=bool(found["block"]))
+    _write_delimited(root)
+
+
+def write_pictured_formulas(root: Any) -> None:
+    """Write, in place, the pictures of formulas as `<tex>` elements."""
+    for picture in list(root.iter("img")):
+        if tex := _tex_of_picture(picture):
+            _as_tex(picture, tex)
+
+
+_IN_TEXT = re.compile(
+    r"\\\((?P<inline>[^()\\](?:[^\\]|\\(?![()\[\]])){0,998})\\\)"
+    r"|\\\[(?P<block>(?:[^\\]|\\(?![()\[\]])){1,1999})\\\]"
+    r"|\$\$(?P<double>[^$]{1,1999})\$\$"
+    r"|(?<![\\$\w])\$(?P<single>(?=[^$\n]*[\\^_])[^\s$](?:[^$\n]{0,498}[^\s$\\])?)\$(?![\d$])"
+)
+"""TeX between the delimiters that MathJax and KaTeX look for; between single dollars only what has a TeX sign."""
+_MAYBE_TEX = ".//text()[contains(., '\\(') or contains(., '\\[') or contains(., '$')]"
+_MOST_TEXTS = 5_000
+
+
+def _write_delimited(root: Any) -> None:
+    """Make formulas of the TeX in a text, which the scripts of a page show as one."""
+    for text in root.xpath(_MAYBE_TEX)[:_MOST_TEXTS]:
+        holder = text.getparent()
+        around = holder.getparent() if text.is_tail else holder
+        if around is None or _is_verbatim(around):
+            continue
+        pieces = list(_IN_TEXT.finditer(text))
+        if pieces:
+            _insert_formulas(holder, around, str(text), pieces, is_tail=text.is_tail)
+
+
+_VERBATIM = frozenset(("pre", "code", "kbd", "samp", "script", "style", "textarea", TEX, "title"))
+_MOST_STEPS_UP = 20
+
+
+def _is_verbatim(element: Any) -> bool:
+    return element.tag in _VERBATIM or any(
+        outer.tag in _VERBATIM for outer in islice(element.iterancestors(), _MOST_STEPS_UP)
+    )
+
+
+def _insert_formulas(
+    holder: Any, around: Any, text: str, pieces: list[re.Match[str]], *, is_tail: bool
+) -> None:
+    formulas = []
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        formula = around.makeelement(TEX)
+        tex = next(part for part in piece.groups() if part is not None)
+        formula.text = tex.strip()
+        formula.tail = text[piece.end() : following.start() if following else None]
+        if piece["block"] or piece["double"]:
+            formula.set("display", "block")
+        formulas.append(formula)
+    before = text[: pieces[0].start()]
+    if is_tail:
+        holder.tail = before
+        place = around.index(holder) + 1
+    else:
+        holder.text = before
+        place = 0
+    around[place:place] = formulas
 
 
 def _outermost(root: Any, tag: str) -> list[Any]:
@@ -209,7 +283,8 @@ def latex(formula: Any) -> str:
 
 
 _SERVICES = re.compile(
-    r"latex|codecogs|mathtex|mimetex|/math/(?:render|tex)|[?&](?:tex|tx|chl)=", re.IGNORECASE
+    r"latex|codecogs|mathtex|mimetex|/math/(?:render|tex)|/render/math|[?&](?:tex|tx|chl)=",
+    re.IGNORECASE,
 )
 _CLASSES_OF_PICTURES = frozenset(
     ("tex", "latex", "math", "mwe-math-fallback-image-inline", "ee_img", "tr_noresize")
@@ -515,6 +590,8 @@ def _part(element: Any, depth: int) -> str:
     children = list(element)
     if (layout := _LAYOUTS.get(tag)) and len(children) >= layout.least:
         return layout.write(element, [_part(child, depth + 1) for child in children])
+    if tag == "menclose" and "radical" in element.get("notation", ""):
+        return _LAYOUTS["msqrt"].write(element, [_part(child, depth + 1) for child in children])
     if tag in ("mtable", "mtr", "mlabeledtr"):
         return _table(element, depth) if tag == "mtable" else _row(children, depth)
     if tag == "mmultiscripts":

@@ -7,6 +7,7 @@ sheet shows as a block. Each becomes one `<pre>`, which `code` writes.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 from websearch_gateway.pages.rendering.code import text_of
@@ -15,7 +16,7 @@ from websearch_gateway.pages.rendering.vocabulary import INLINE, with_class
 _LINE_NAMES = re.compile(
     r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
 )
-_CODE_ALONE = ".//code[contains(., '\n')][not(ancestor::pre)]"
+_CODE_ALONE = ".//code[contains(., '\n') or .//br][not(ancestor::pre)]"
 _STYLED = (
     ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
 )
@@ -30,6 +31,12 @@ def unfold_listings(root: Any) -> None:
     for table in list(root.iter("table")):
         if _is_numbered(table):
             _as_listing(table)
+    for listing in root.iter("pre"):
+        _remove_numbers(listing)
+        _part_lines(listing)
+    for numbered in root.iter("ol"):
+        if _is_numbered_code(numbered):
+            _as_listing(numbered)
     lines = [_without_number(line) for line in with_class(root, _LINE_NAMES)]
     for parent in dict.fromkeys(line.getparent() for line in lines):
         if (
@@ -48,6 +55,71 @@ def unfold_listings(root: Any) -> None:
             and element.find(".//div") is None
         ):
             element.tag = "pre"
+
+
+_NUMBERS = (
+    ".//*[contains(@class, 'lin') or contains(@class, 'Line') or contains(@class, 'ln') or contains(@class, 'gutter')"
+    " or @data-nosnippet]"
+)
+_NUMBER_NAMES = re.compile(
+    r"(?:^|\s)(?:linenos?|lineno|lnt?|lnum|line-?num(?:ber)?s?(?:-rows)?|codeLineNumber\w*|gutter|hljs-ln-n(?:umbers)?"
+    r"|react-code-line-number)(?:\s|$)",
+    re.IGNORECASE,
+)
+
+
+def _remove_numbers(pre: Any) -> None:
+    """Remove the numbers of its lines from a listing, if they count up: readers cannot copy them."""
+    marked: list[Any] = []
+    within: set[Any] = set()
+    for element in pre.xpath(_NUMBERS):
+        is_unread = element.tag == "a" and element.get("data-nosnippet") is not None
+        if element not in within and (is_unread or _NUMBER_NAMES.search(element.get("class", ""))):
+            marked.append(element)
+            within.update(element.iterdescendants())
+    numbers = [words for element in marked for words in _flat(element).split()]
+    if not numbers or _counts_up(numbers, least=1):
+        for element in marked:
+            _drop(element, pre)
+
+
+def _drop(element: Any, pre: Any) -> None:
+    """Remove an element, and those around it in which it was alone."""
+    around = element.getparent()
+    if element.tail:
+        before = element.getprevious()
+        if before is None:
+            around.text = (around.text or "") + element.tail
+        else:
+            before.tail = (before.tail or "") + element.tail
+    around.remove(element)
+    if around is not pre and around.tag != "code" and not len(around) and not around.text:
+        _drop(around, pre)
+
+
+def _part_lines(pre: Any) -> None:
+    """Put each line of a listing on its own where only a style sheet does, as in Shiki's `<span class="line">`."""
+    if next(pre.iter("br"), None) is not None or any("\n" in text for text in pre.itertext()):
+        return
+    lines = [element for element in pre.iter("span") if _is_line_of_code(element)]
+    if len(lines) >= _LEAST_LINES:
+        for line in lines:
+            line.tag = "div"
+
+
+def _is_line_of_code(element: Any) -> bool:
+    return "line" in element.get("class", "").split() and not (element.tail or "").strip()
+
+
+_LINE_ITEMS = re.compile(r"(?:^|\s)(?:li[12]|L\d|alt)(?:\s|$)")
+
+
+def _is_numbered_code(numbered: Any) -> bool:
+    """Whether a list is a listing of GeSHi or Prettify, whose items are its lines."""
+    items = list(islice(numbered, _MOST_ROWS))
+    if len(items) < _LEAST_LINES or any(outer.tag == "pre" for outer in numbered.iterancestors()):
+        return False
+    return all(item.tag == "li" and _LINE_ITEMS.search(item.get("class", "")) for item in items)
 
 
 def _as_listing(element: Any) -> None:
@@ -94,9 +166,9 @@ def _flat(element: Any) -> str:
     return "".join(element.itertext()).strip()
 
 
-def _counts_up(numbers: list[str]) -> bool:
-    """Whether texts are the numbers of lines one after the other."""
-    if len(numbers) < _LEAST_LINES or not all(
+def _counts_up(numbers: list[str], least: int = _LEAST_LINES) -> bool:
+    """Whether texts are the numbers of lines one after the other, at least so many."""
+    if len(numbers) < least or not all(
         text.isascii() and text.isdigit() and len(text) < 7 for text in numbers
     ):
         return False
@@ -140,7 +212,7 @@ def _has_lines(parent: Any) -> bool:
 
 def _stands_alone(code: Any) -> bool:
     """Whether code of several lines has no text beside it, so that readers see a block."""
-    if "\n" not in _flat(code) or (code.tail or "").strip():
+    if "\n" not in text_of(code) or (code.tail or "").strip():
         return False
     before, after, parent = code.getprevious(), code.getnext(), code.getparent()
     if (

@@ -47,6 +47,7 @@ def mark_notes(root: Any) -> None:
             continue
         if note.get(NOTE) in (None, found[1]):
             link.set(NOTE, found[1])
+            _without_brackets(link)
             if note.get(NOTE) is None:
                 note.set(NOTE, found[1])
                 _remove_links_back(note, found[1])
@@ -63,6 +64,7 @@ def _is_mark(link: Any) -> bool:
     """Whether a link stands as the mark of a note: raised, or named so."""
     if (
         link.get("role") in _ROLES
+        or "noteref" in link.get("epub:type", "").split()
         or link.find("sup") is not None
         or "footnote" in link.get("rel", "")
     ):
@@ -72,6 +74,19 @@ def _is_mark(link: Any) -> bool:
         one is not None and (one.tag == "sup" or _NAMES.search(one.get("class", "")))
         for one in around
     )
+
+
+def _without_brackets(link: Any) -> None:
+    """Remove the brackets beside a mark, which its own form has."""
+    before, around, tail = link.getprevious(), link.getparent(), link.tail or ""
+    text = (around.text if before is None else before.tail) or ""
+    if not (text.endswith("[") and tail.startswith("]")):
+        return
+    link.tail = tail[1:]
+    if before is None:
+        around.text = text[:-1]
+    else:
+        before.tail = text[:-1]
 
 
 def _holder(place: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 from websearch_gateway.pages.rendering.formulas import write_formulas
 from websearch_gateway.pages.rendering.listings import unfold_listings
 from websearch_gateway.pages.rendering.notes import mark_notes
-from websearch_gateway.pages.rendering.vocabulary import INLINE, TICK, with_class
+from websearch_gateway.pages.rendering.scripts import scripted
+from websearch_gateway.pages.rendering.styles import apply_styles
+from websearch_gateway.pages.rendering.vocabulary import BLOCKS, INLINE, TICK
 
 _ROLES = {
     "table": "table",
@@ -22,19 +22,22 @@ _ROLES = {
     "cell": "td",
     "gridcell": "td",
 }
-_DISPLAYS = {
-    "table": "table",
-    "table-row-group": "tbody",
-    "table-header-group": "thead",
-    "table-footer-group": "tfoot",
-    "table-row": "tr",
-    "table-cell": "td",
-    "table-caption": "caption",
+_TABLE_ELEMENTS = frozenset(("table", "tr", "td", "th", "thead", "tbody", "tfoot"))
+_OLD_LISTINGS = ("xmp", "listing", "plaintext")
+_LINES = INLINE | {
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "dt",
+    "summary",
+    "figcaption",
+    "caption",
 }
-_DISPLAY = re.compile(r"(?:^|[;\s])display\s*:\s*([a-z-]+)")
-_BLOCK_DISPLAYS = frozenset(("block", "flex", "grid", "list-item", "flow-root"))
-_VERTICAL = re.compile(r"vertical-align:\s*(?:(super)|sub)\b")
-_STYLED = "descendant-or-self::*[@style][contains(@style, 'display') or contains(@style, 'vertical-align')]"
+"""What holds one line of text and other elements of it."""
 _CODE_AROUND_BLOCKS = ".//code[not(ancestor::pre)][.//pre or .//table or .//div or .//p]"
 _TABLES_OF_FORMULAS = (
     ".//table[contains(@class, 'ltx_eqn_table') or contains(@class, 'ltx_equation')]"
@@ -45,21 +48,10 @@ _TICKS = ".//input[@type = 'checkbox' and (@disabled or contains(@class, 'task')
 def prepared(root: Any) -> Any:
     """The same tree, each of whose parts has the element by which the renderer writes it."""
     for element in root.xpath("descendant-or-self::*[@role]"):
-        if (tag := _ROLES.get(element.get("role"))) and element.tag not in (
-            "table",
-            "tr",
-            "td",
-            "th",
-            "thead",
-            "tfoot",
-        ):
-            element.tag = tag
-    rules = _rules(root)
-    for element in with_class(root, _any_of(rules)) if rules else ():
-        for name in element.get("class").split():
-            _by_style(element, rules.get(name, ""))
-    for element in root.xpath(_STYLED):
-        _by_style(element, element.get("style").lower())
+        _by_role(element)
+    apply_styles(root)
+    for element in list(root.iter(*_OLD_LISTINGS)):
+        element.tag = "pre"
     for element in root.xpath(_CODE_AROUND_BLOCKS):
         element.tag = "div"
     for element in root.xpath(_TABLES_OF_FORMULAS):
@@ -68,52 +60,93 @@ def prepared(root: Any) -> Any:
         item = next(box.iterancestors("li"), None)
         if item is not None and item.get(TICK) is None:
             item.set(TICK, "x" if box.get("checked") is not None else "")
+    _write_scripts_in_code(root)
+    _part_fractions(root)
     unfold_listings(root)
     mark_notes(root)
     write_formulas(root)
+    _place_in_lines(root)
     return root
 
 
-_RULE = re.compile(r"(?:\A|(?<=[{}]))\s*+\.([\w-]{1,60})\s*+\{([^{}]{1,1000})(?=\})")
-_MOST_STYLES = 200_000
-_MOST_RULES = 200
-
-
-def _rules(root: Any) -> dict[str, str]:
-    """What the page's own style sheets say of a class alone that matters here, by the class."""
-    rules: dict[str, str] = {}
-    for sheet in root.iter("style"):
-        for rule in _RULE.finditer((sheet.text or "")[:_MOST_STYLES]):
-            body = rule[2].lower()
-            if len(rules) < _MOST_RULES and (_DISPLAY.search(body) or _VERTICAL.search(body)):
-                rules[rule[1]] = body
-    return rules
-
-
-def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|\s)(?:{'|'.join(map(re.escape, names))})(?:\s|$)")
-
-
-def _by_style(element: Any, style: str) -> None:
-    if element.tag == "span" and (found := _VERTICAL.search(style)):
-        element.tag = "sup" if found[1] else "sub"
-    elif found := _DISPLAY.search(style):
-        if element.tag in ("div", "span", "p", "section") and found[1] in _DISPLAYS:
-            element.tag = _DISPLAYS[found[1]]
-        elif (
-            element.tag in INLINE
-            and element.tag not in ("img", "br", "code")
-            and found[1] in _BLOCK_DISPLAYS
-        ):
-            _as_block(element)
-
-
-def _as_block(element: Any) -> None:
-    """Let an inline element stand on lines of its own; a link stays one inside of it."""
-    if any(around.tag == "pre" for around in element.iterancestors()):
+def _by_role(element: Any) -> None:
+    tag = _ROLES.get(element.get("role"))
+    if tag is None or element.tag in _TABLE_ELEMENTS:
         return
-    if element.tag in ("span", "label", "small", "time", "b", "strong", "i", "em"):
-        element.tag = "div"
+    element.tag = tag
+    for name in ("colspan", "rowspan"):
+        if (span := element.get(f"aria-{name}")) and element.get(name) is None:
+            element.set(name, span)
+
+
+_NO_TEXT = frozenset(
+    [
+        *(
+            "script",
+            "style",
+            "noscript",
+            "template",
+            "svg",
+            "title",
+            "button",
+            "form",
+            "iframe",
+            "object",
+        ),
+        *("embed", "canvas", "audio", "video", "link", "meta", "base", "map", "datalist"),
+    ]
+)
+"""What callers take out of a tree by its tag."""
+
+
+def _place_in_lines(root: Any) -> None:
+    """Let elements that stand inside of a line do so: what HTML does not know as a block is none beside text.
+
+    So are fields of forms and elements of a site's own. Those without text beside them stay apart.
+    """
+    for element in root.iter():
+        tag = element.tag
+        if not isinstance(tag, str) or tag in INLINE or tag in BLOCKS or tag in _NO_TEXT:
+            continue
+        parent = element.getparent()
+        if parent is not None and (parent.tag in _LINES or _has_text_beside(element, parent)):
+            element.tag = "span"
+
+
+def _has_text_beside(element: Any, parent: Any) -> bool:
+    before = element.getprevious()
+    text_before = parent.text if before is None else before.tail
+    return bool((text_before or "").strip() or (element.tail or "").strip())
+
+
+_SCRIPTS_IN_CODE = ".//*[self::sup or self::sub][ancestor::pre or ancestor::code or ancestor::kbd or ancestor::samp]"
+
+
+def _write_scripts_in_code(root: Any) -> None:
+    """Code has no elements: a raised or lowered part of it becomes signs, so that 10 to the power of 4 is not 104."""
+    for script in root.xpath(_SCRIPTS_IN_CODE):
+        inner = "".join(script.itertext()).strip()
+        if not inner:
+            continue
+        before = script.getprevious()
+        text_before = script.getparent().text if before is None else before.tail
+        tail = script.tail or ""
+        written = scripted(inner, (text_before or "")[-1:], tail[:1], is_raised=script.tag == "sup")
+        script.clear()
+        script.tag, script.text, script.tail = "span", written, tail
+
+
+_FRACTIONS = ".//*[following-sibling::text()[1][starts-with(normalize-space(.), '\u2044')]]"
+
+
+def _part_fractions(root: Any) -> None:
+    """Put a blank between a whole number and the fraction behind it: 1 and 1/2 are not 11/2."""
+    for numerator in root.xpath(_FRACTIONS):
+        before = numerator.getprevious()
+        holder, name = (numerator.getparent(), "text") if before is None else (before, "tail")
+        text = getattr(holder, name) or ""
+        if text[-1:].isdigit():
+            setattr(holder, name, f"{text} ")
 
 
 def _as_lines(table: Any) -> None:

@@ -6,8 +6,9 @@ import re
 
 _RAISED = str.maketrans("0123456789+-−ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
-_ONE_SIGN = re.compile(r"[-+−]?[0-9]+|[ni]")
+_ONE_SIGN = re.compile(r"[-+−]?[0-9]+|[0-9]*[-+−]|[ni]")
 """Signs that are easier to read in Unicode's own characters, unlike expressions such as n+1."""
+_SIGNS = ("+", "-", "−")
 _ORDINALS = frozenset(
     (
         "st",
@@ -48,7 +49,8 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
     Returns: Unicode's own characters where all exist, except beside a digit: programs that fold them would read one
         number. Else `^5`, `_2`, with brackets around an expression.
     """
-    if inner[0] in "[`" or not any(map(str.isalnum, inner)):  # a link, a formula, an asterisk
+    is_mark = inner not in _SIGNS and not any(map(str.isalnum, inner))  # such as an asterisk
+    if inner[0] in "[`" or is_mark:  # of a link or a formula
         return inner
     if is_raised and base.isdigit() and inner.lower().rstrip(".") in _ORDINALS:
         return inner

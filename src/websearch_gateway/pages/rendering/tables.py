@@ -81,12 +81,22 @@ def table(element: Any, write: Callable[[Any], str], room: Room) -> str:
     rows = [row for row in _grid(element, write, room) if any(row)]
     if not rows:
         return ""
+    rows = _without_empty_columns(rows)
     width = max(map(len, rows))
     padded = width if width * len(rows) <= _MOST_CELLS else 0
     lines = [row_line(row + [""] * (padded - len(row))) for row in rows]
     lines.insert(1, rule_line(width))
     captions = (write(caption) for caption in islice(element.iterchildren("caption"), 1))
     return "\n\n".join((*filter(None, captions), "\n".join(lines)))
+
+
+def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
+    """The rows without the columns that have no text, such as those that a style hides."""
+    filled = {place for row in rows for place, text in enumerate(row) if text}
+    last = max(filled)
+    if len(filled) == last + 1:
+        return rows
+    return [[text for place, text in enumerate(row) if place in filled] for row in rows]
 
 
 def row_line(cells: Iterable[str]) -> str:
@@ -208,6 +218,9 @@ def _spans(cell: Any) -> tuple[int, int]:
     return across, min(down, most) if down else (most if cell.get("rowspan") else 1)
 
 
+_COUNT = re.compile(r"\s*\+?([0-9]{1,9})(?![0-9])")
+
+
 def _count(value: str) -> int:
-    value = value.strip()
-    return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
+    number = _COUNT.match(value)
+    return int(number[1]) if number else 1

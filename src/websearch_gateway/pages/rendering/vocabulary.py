@@ -47,6 +47,52 @@ INLINE = frozenset(
     ]
 )
 
+BLOCKS = frozenset(
+    [
+        *(
+            "address",
+            "article",
+            "aside",
+            "blockquote",
+            "body",
+            "center",
+            "dd",
+            "details",
+            "dialog",
+            "div",
+        ),
+        *(
+            "dl",
+            "dt",
+            "fieldset",
+            "figcaption",
+            "figure",
+            "footer",
+            "form",
+            "frameset",
+            "header",
+            "hgroup",
+        ),
+        *(
+            "hr",
+            "html",
+            "legend",
+            "li",
+            "listing",
+            "main",
+            "nav",
+            "optgroup",
+            "option",
+            "p",
+            "plaintext",
+        ),
+        *("pre", "search", "section", "select", "summary", "textarea", "xmp", "head"),
+        *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "td", "th"),
+        *("ul", "ol", "menu", "dir", "h1", "h2", "h3", "h4", "h5", "h6"),
+    ]
+)
+"""What stands on lines of its own (https://html.spec.whatwg.org/#the-css-user-agent-style-sheet-and-presentational-hints)."""
+
 CODE = frozenset(("code", "kbd", "samp", "tt"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
