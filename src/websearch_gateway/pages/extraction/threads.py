@@ -173,7 +173,8 @@ class _Thread:
         for post in posts:
             if post.element in self._containers:
                 kinds[_kind(post.element)].append(post)
-        repeated = [kind for kind in kinds if len(kinds[kind]) >= _LEAST_POSTS]
+        # The last post may still be in an element of another kind around it.
+        repeated = [kind for kind in kinds if len(kinds[kind]) >= _LEAST_POSTS - 1]
         kind = max(repeated, key=lambda kind: sum(map(self._words, kinds[kind])), default="")
         self.posts = kinds.pop(kind, [])
         self.posts += (inner for others in kinds.values() for inner in _inside(others, kind))
