@@ -1,12 +1,11 @@
 """Trains the block filter of `websearch_gateway.pages.extraction` and measures it on pages that it has not seen.
 
-    pip install lightgbm
     python -m tools.train_block_filter FOLDER [--validate]
 
 The folder has the format of `bench/extract.py`. `--validate` leaves out a fifth of the sites in turn, trains on the
 rest, makes Markdown of the pages that were left out, and writes nothing (its column CPU counts the judging and writing
 alone). Without it both filters are trained on all
-pages and written beside the module that loads them.
+pages and written beside the module that loads them, with the number of pages of each kind.
 
 The label of a block is the share of its word triples that occur in the gold text. The label of a block that is too
 short for that depends on whether it is a line of the gold text or its neighbours belong to it. Of a page with the lists
@@ -41,6 +40,7 @@ from websearch_gateway.pages.extraction.extract import (
     blank,
     chosen,
     clean,
+    is_bare,
     is_doubtful,
     second_opinion,
     without_extras,
@@ -164,6 +164,8 @@ class Filters:
 
     def likely(self, example: Example) -> Any:
         """How likely each block is, as in `extract`."""
+        if is_bare(example.measures):
+            return np.ones(len(example.labels))
         alone = self.alone.predict(rows_of(example))
         if not is_doubtful(example.measures, alone, example.cleaned):
             return alone
@@ -308,14 +310,18 @@ def main() -> None:
     if arguments.validate:
         print(report(validated(pages)))
         return
-    both = filters(pages)
+    write(filters(pages), pages, Path(blocks.__file__).parent)
+
+
+def write(both: Filters, pages: Sequence[Example], folder: Path) -> None:
+    """Write both filters with what they were trained on."""
+    kinds = Counter(example.about["kind"] for example in pages)
     alone = np.zeros(len(pages[0].labels))
     names = (values_of(pages[0]), values_of(pages[0], alone))
     for name, model, columns in zip(FILES, (both.alone, both.later), names, strict=True):
-        path = Path(blocks.__file__).with_name(f"{name}.json")
-        path.write_text(
-            json.dumps(table_of(model, list(columns)), separators=(",", ":")) + "\n", "utf-8"
-        )
+        table = {"pages": dict(sorted(kinds.items())), **table_of(model, list(columns))}
+        text = json.dumps(table, separators=(",", ":"))
+        (folder / f"{name}.json").write_text(f"{text}\n", "utf-8")
 
 
 if __name__ == "__main__":

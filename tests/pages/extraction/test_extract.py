@@ -250,6 +250,7 @@ def test_short_texts_of_a_small_page_without_links_stay(box: str) -> None:
         ("<p>Ferry</p>" * 10, True),
         ("<p>Ferry</p>" * 11, False),
         ("<p>Ferry <a href='/more'>more</a></p>", False),
+        ("<p><a href='/more'>Ferry</a></p>", False),
         ("<footer>Ferry</footer>", False),
         ("<div class='cookie-banner'>Ferry</div>", False),
         ("<p>Read more: all ferries of the coast</p>", False),

@@ -134,7 +134,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
 
 def is_bare(measures: Measures) -> bool:
     """Whether a page is so small and plain that it has nothing but its text: no link, no menu, no named box."""
-    if len(measures.words) > FEW_BLOCKS or measures.links.any():
+    if len(measures.words) > FEW_BLOCKS or measures.link_share.any():
         return False
     has_furniture = measures.np.isin(measures.tag, _FURNITURE).any()
     if has_furniture or measures.named.any():
