@@ -213,6 +213,77 @@ def test_a_sentence_that_looks_like_a_title_passes() -> None:
     )
 
 
+WORDS = "garden window market bridge castle orange button silver mountain kitchen rabbit planet summer winter candle"
+
+
+def _words(count: int, separator: str) -> str:
+    words = WORDS.split()
+    return separator.join(words[place % len(words)] for place in range(count))
+
+
+EDGES = {
+    "digits of ids": (
+        f"{EVIL}/123456789/123456789/123456789/1234567890123",
+        f"{EVIL}/123456789/12345678901234567890/12345678901234567890/12345678901",
+    ),
+    "one id": (f"{EVIL}/12345678901234567890", f"{EVIL}/{'1234567890' * 3}"),
+    "a long word": (f"{EVIL}/{'bananaro' * 5}", f"{EVIL}/{'bananaro' * 7}"),
+    "a word with a number": (
+        f"{EVIL}/bananarepublic2024editionbananas",
+        f"{EVIL}/bananarepublic2024editionbananarepublic2024edition",
+    ),
+    "words for a search page": (
+        f"https://www.google.com/search?q={_words(9, '+')}",
+        f"https://www.google.com/search?q={_words(15, '+')}",
+    ),
+    "words of a title": (f"{EVIL}/{_words(30, '-')}", f"{EVIL}/{'-'.join(['sea'] * 55)}"),
+    "characters of a title": (f"{EVIL}/{_words(28, '-')}", f"{EVIL}/{_words(43, '-')}"),
+    "labels of a host": (
+        f"https://{_words(6, '.')}.example/",
+        f"https://{_words(10, '.')}.example/",
+    ),
+    "escaped letters": (f"{EVIL}/%62%6Fok%73", f"{EVIL}/%62%6F%6F%6B%73"),
+    "pieces of two characters": (
+        f"{EVIL}/{'-'.join(['48', '65'] * 5)}",
+        f"{EVIL}/{'-'.join(['48', '65'] * 9)}",
+    ),
+    "letters of another script": (
+        f"{EVIL}/?a={quote('привет' * 2 + 'мир')}",
+        f"{EVIL}/?a={quote('привет' * 4 + 'м')}",
+    ),
+    "the name of a parameter": (f"{EVIL}/?xkqzjvwqpxzk=1", f"{EVIL}/?xkqzjvwqpxzkvjqxwzkq=1"),
+    "letters that make no word": (f"{EVIL}/xkqzjv", f"{EVIL}/xkqzjvwqp"),
+    "a mixture of cases": (f"{EVIL}/x9K", f"{EVIL}/xQ9Kz"),
+    "words with blanks": (f"{EVIL}/?a=garden+window+market", f"{EVIL}/?a={_words(5, '+')}"),
+    "a sentence with hyphens": (
+        f"{EVIL}/?a=how-are-you-today-then",
+        f"{EVIL}/?a=we-will-move-to-the-new-office",
+    ),
+    "a word in each directory": (
+        f"{EVIL}/we/have/garden/window/market/bridge",
+        f"{EVIL}/we/have/{_words(8, '/')}",
+    ),
+    "words that make a sentence": (
+        f"{EVIL}/have/{_words(9, '/')}",
+        f"{EVIL}/we/have/{_words(8, '/')}",
+    ),
+    "hints at a person": (f"{EVIL}/the-user-guide", f"{EVIL}/the-user-guide-api-key"),
+    "words between nouns": (
+        f"{EVIL}/?a=have-{_words(6, '-')}",
+        f"{EVIL}/?a=have-then-{_words(5, '-')}",
+    ),
+    "a list": (f"{EVIL}/?a={_words(8, ',')}", f"{EVIL}/?a={_words(14, ',')}"),
+}
+"""An address just within a limit, which carries nothing, and one beyond it."""
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_each_limit_has_an_address_on_either_side(edge: str) -> None:
+    within, beyond = EDGES[edge]
+    assert carried_characters(within) == 0
+    assert carried_characters(beyond) > 0
+
+
 def test_a_very_long_address_is_data() -> None:
     assert carries_data(f"{EVIL}/{'a-word/' * 300}")
 

@@ -5,6 +5,7 @@ Worker processes parse long replies, a thread parses short ones, and the results
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -74,6 +75,23 @@ async def test_a_call_runs_in_one_of_a_few_threads_with_the_context_of_its_calle
     }
     assert names <= {f"upstream_{number}" for number in range(THREADS)}
     assert await in_own_thread(WORD.get) == "said"
+
+
+async def test_two_calls_run_at_once_and_a_third_waits() -> None:
+    both, end = threading.Barrier(3), threading.Event()
+
+    def call() -> None:
+        both.wait(60)
+        end.wait(60)
+
+    calls = [asyncio.create_task(in_own_thread(call)) for _ in range(2)]
+    await asyncio.to_thread(both.wait, 60)
+    calls.append(asyncio.create_task(in_own_thread(lambda: None)))
+    await asyncio.sleep(0)
+    running = [thread for thread in threading.enumerate() if thread.name.startswith("upstream_")]
+    end.set()
+    await asyncio.gather(*calls)
+    assert len(running) == 2
 
 
 async def test_the_error_of_a_call_is_raised() -> None:

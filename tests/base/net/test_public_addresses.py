@@ -44,6 +44,7 @@ FORMS = {
     "6to4": _with_high(80, 0x2002),
     "Teredo": _teredo,
     "ISATAP": _low("2600:1f18:1::5efe:0:0"),
+    "ISATAP of a public address": _low("2600:1f18:1:0:200:5efe:0:0"),
 }
 POLICY = AddressPolicy(nat64=nat64_prefixes([OWN_PREFIX]))
 
