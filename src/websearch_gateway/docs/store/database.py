@@ -116,14 +116,22 @@ def in_parts(
 
 
 Turn = Callable[[], AbstractAsyncContextManager[None]]
-"""Waits for the turn of the current caller, which lasts for the block."""
+"""Waits for the turn of the current caller, which lasts for the block. At most `MOST_SEARCHES` have one at once."""
 
 MOST_SEARCHES = 4
 """The most searches at once."""
 
 
+def in_order() -> Turn:
+    """Turns in the order of the calls."""
+    turns = asyncio.Semaphore(MOST_SEARCHES)
+    return lambda: turns
+
+
 class Transactions(Protocol):
-    """Runs actions on a database, each in one transaction."""
+    """Runs actions on a database, each in one transaction. `turn` grants searches their turns."""
+
+    turn: Turn
 
     async def write(self, action: Callable[[Database], T]) -> T:
         """The result of `action`. A failed action may run again.
@@ -138,7 +146,7 @@ class Transactions(Protocol):
         ...
 
     async def search(self, action: Callable[[Database], T]) -> T:
-        """As `read`, beside up to `MOST_SEARCHES` others. Cancelling the call stops its statement."""
+        """As `read`, in turn and beside up to `MOST_SEARCHES` others. Cancelling the call stops its statement."""
         ...
 
     async def close(self) -> None:
@@ -152,7 +160,7 @@ class NearIndex(Protocol):
     async def nearest(
         self, vector: Vectors, versions: Sequence[int], limit: int
     ) -> list[ScoredChunk]:
-        """See `SqlDocs.search_vectors`."""
+        """See `SqlDocs.search_vectors`. Searches take turns."""
         ...
 
     async def follow(self) -> None:
@@ -170,7 +178,6 @@ class Transacted:
     Args:
         near: where vectors are searched.
         embedder: the name of the embedder whose vectors are written and searched.
-        turn: grants turns to at most `MOST_SEARCHES` searches at once; by default in the order of their calls.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -180,21 +187,14 @@ class Transacted:
         near: NearIndex,
         embedder: str,
         *,
-        turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.file = file
+        self.searching = file.search
         self._near = near
         self._embedder = embedder
         self._clock = clock
-        in_order = asyncio.Semaphore(MOST_SEARCHES)
-        self._turn = turn or (lambda: in_order)
         self._putting = asyncio.Lock()  # two transactions of many pages may lock the same rows
-
-    async def searching(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`, which only reads, in one transaction, beside others and in turn."""
-        async with self._turn():
-            return await self.file.search(action)
 
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
@@ -221,7 +221,7 @@ def read(action: Action[S, P, T]) -> Method[S, P, T]:
 
 def search(action: Action[S, P, T]) -> Method[S, P, T]:
     """As `read`, beside others and in turn."""
-    return _method(action, lambda self: self.searching)
+    return _method(action, lambda self: self.file.search)
 
 
 def _method(
@@ -229,8 +229,8 @@ def _method(
     runner: Callable[[S], Callable[[Callable[[Database], T]], Coroutine[Any, Any, T]]],
 ) -> Method[S, P, T]:
     @wraps(action)
-    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await runner(self)(lambda db: action(self, db, *args, **kwargs))
+    def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return runner(self)(lambda db: action(self, db, *args, **kwargs))
 
     return run
 

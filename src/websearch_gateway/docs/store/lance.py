@@ -61,6 +61,12 @@ class LanceVectors:
         self, vector: Vectors, versions: Sequence[int], limit: int
     ) -> list[ScoredChunk]:
         """See `NearIndex`."""
+        async with self._store.turn():
+            return await self._nearest(vector, versions, limit)
+
+    async def _nearest(
+        self, vector: Vectors, versions: Sequence[int], limit: int
+    ) -> list[ScoredChunk]:
         if self._followed_at is None or self._clock() - self._followed_at >= self._lag:
             await self.follow()
         try:

@@ -690,8 +690,7 @@ class Pages(Transacted):
         """
         if not versions:
             return []
-        async with self._turn():
-            return await self._near.nearest(vector, versions, limit)
+        return await self._near.nearest(vector, versions, limit)
 
     @read
     def unembedded(

@@ -33,6 +33,7 @@ from websearch_gateway.docs.store.database import (
     Transactions,
     Turn,
     fts5_stems,
+    in_order,
     rarest,
 )
 from websearch_gateway.docs.store.docs import SqlDocs
@@ -141,7 +142,7 @@ class PostgresDocs(SqlDocs):
     Args:
         url: see `PostgresThreads`.
         near: makes the vector index; pgvector by default.
-        turn: see `SqlDocs`.
+        turn: see `PostgresThreads`.
     """
 
     def __init__(
@@ -153,10 +154,8 @@ class PostgresDocs(SqlDocs):
         turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        pool = PostgresThreads(url, None if near else embedder)
-        super().__init__(
-            pool, near(pool, embedder) if near else pool, embedder, turn=turn, clock=clock
-        )
+        pool = PostgresThreads(url, None if near else embedder, turn or in_order())
+        super().__init__(pool, near(pool, embedder) if near else pool, embedder, clock=clock)
 
 
 MOST_CONNECTIONS = 4
@@ -177,11 +176,13 @@ class PostgresThreads(NearIndex):
     Args:
         url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
         embedder: the embedder whose vectors are indexed; None if another index has them.
+        turn: grants searches their turns.
     """
 
-    def __init__(self, url: str, embedder: str | None) -> None:
+    def __init__(self, url: str, embedder: str | None, turn: Turn) -> None:
         self._url = url
         self._embedder = embedder
+        self.turn = turn
         self._threads = ThreadPoolExecutor(MOST_CONNECTIONS, thread_name_prefix="docs-postgres")
         self._searchers = ThreadPoolExecutor(MOST_SEARCHES, thread_name_prefix="docs-search")
         self._pool: ConnectionPool[Connection] | None = None
@@ -195,19 +196,20 @@ class PostgresThreads(NearIndex):
     read = write
 
     async def search(self, action: Callable[[PostgresDatabase], T]) -> T:
-        """See `Transactions`."""
-        use = _Use()
-        job = self._start(self._searchers, action, use)
-        running = asyncio.wrap_future(job)
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            if not job.cancel():  # it has begun
-                while not running.done():  # a cancel that arrives between two statements stops none
-                    await asyncio.to_thread(use.stop)
-                    await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
-                await asyncio.gather(running, return_exceptions=True)
-            raise
+        """See `Transactions`. A cancelled call ends when its action has ended."""
+        async with self.turn():
+            use = _Use()
+            job = self._start(self._searchers, action, use)
+            running = asyncio.wrap_future(job)
+            try:
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                if not job.cancel():  # it has begun
+                    while not running.done():  # a cancel that arrives between two statements stops none
+                        await asyncio.to_thread(use.stop)
+                        await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
+                    await asyncio.gather(running, return_exceptions=True)
+                raise
 
     async def nearest(
         self, vector: Vectors, versions: Sequence[int], limit: int

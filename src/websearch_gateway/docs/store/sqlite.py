@@ -39,6 +39,7 @@ from websearch_gateway.docs.store.database import (
     Transactions,
     Turn,
     fts5_stems,
+    in_order,
     marks,
     match_phrases,
     pack_vectors,
@@ -90,7 +91,7 @@ class SqliteDocs(SqlDocs):
     Args:
         path: the file; `~` is the home folder.
         near: makes the vector index; in memory by default.
-        turn: see `SqlDocs`.
+        turn: see `SqliteThreads`.
     """
 
     def __init__(
@@ -102,10 +103,8 @@ class SqliteDocs(SqlDocs):
         turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        file = SqliteThreads(path.expanduser().absolute())
-        super().__init__(
-            file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock
-        )
+        file = SqliteThreads(path.expanduser().absolute(), turn or in_order())
+        super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, clock=clock)
 
 
 PATIENCE_SECONDS = 10.0
@@ -123,14 +122,16 @@ class SqliteThreads:
 
     Args:
         path: absolute; a missing file is created for the owner only (0600), a missing folder too (0700).
+        turn: grants searches their turns.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, turn: Turn) -> None:
         self.path = path
+        self.turn = turn
         self._writer = _Connection(self, "docs-write", "BEGIN IMMEDIATE")
         self._reader = _Connection(self, "docs-read", "BEGIN")
         self._searchers: list[_Connection] = []
-        self._idle_searchers: list[_Connection] = []
+        self._idle: list[_Connection] = []
         self._ready = asyncio.Lock()
         self._is_ready = False
 
@@ -146,16 +147,24 @@ class SqliteThreads:
         return await self._reader.run(action)
 
     async def search(self, action: Callable[[Database], T]) -> T:
-        """See `Transactions`."""
-        await self._created()
-        if not self._idle_searchers:
-            self._idle_searchers.append(_Connection(self, "docs-search", "BEGIN", stoppable=True))
-            self._searchers += self._idle_searchers
-        searcher = self._idle_searchers.pop()
-        try:
-            return await searcher.run(action)
-        finally:
-            self._idle_searchers.append(searcher)
+        """See `Transactions`. A cancelled call ends when its action has ended."""
+        async with self.turn():
+            await self._created()
+            searcher = self._idle.pop() if self._idle else self._new_searcher()
+            running = searcher.run(action)
+            try:
+                return await asyncio.shield(running)
+            except asyncio.CancelledError:
+                searcher.stop()
+                await asyncio.gather(running, return_exceptions=True)
+                raise
+            finally:
+                self._idle.append(searcher)
+
+    def _new_searcher(self) -> _Connection:
+        searcher = _Connection(self, "docs-search", "BEGIN", stoppable=True)
+        self._searchers.append(searcher)
+        return searcher
 
     async def close(self) -> None:
         """See `Transactions`."""
@@ -218,7 +227,7 @@ class _Connection:
 
     Args:
         begin: the statement that begins a transaction.
-        stoppable: whether a cancelled call stops its action. If not, the action runs to its end.
+        stoppable: whether `stop` ends an action.
     """
 
     def __init__(
@@ -234,21 +243,16 @@ class _Connection:
         self._stopped = False
         self._closed = False
 
-    async def run(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`, run in one transaction. A cancelled call ends when its action has ended, if it is
-        stoppable, else at once."""
+    def run(self, action: Callable[[Database], T]) -> asyncio.Future[T]:
+        """The result of `action`, which runs in one transaction, to its end if nothing stops it."""
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
         self._stopped = False
-        running = asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
-        if not self._stoppable:
-            return await running
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            self._stopped = True
-            await asyncio.gather(running, return_exceptions=True)
-            raise
+        return asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
+
+    def stop(self) -> None:
+        """End the running action."""
+        self._stopped = True
 
     def _act(self, action: Callable[[Database], T]) -> T:
         import sqlite3
@@ -461,8 +465,9 @@ class MemoryVectors(NearIndex):
         self, vector: Vectors, versions: Sequence[int], limit: int
     ) -> list[ScoredChunk]:
         """See `NearIndex`. Another thread scans, so that the thread of the file is free for the search for words."""
-        rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
-        return await in_cache_thread(rows.nearest, vector, versions, limit)
+        async with self._file.turn():
+            rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
+            return await in_cache_thread(rows.nearest, vector, versions, limit)
 
     def _followed(self, db: Database, dimensions: int) -> VectorTable:
         """The up-to-date table in memory; rebuilt after many pages were removed."""
