@@ -28,6 +28,7 @@ from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.base.tokenization import estimate_tokens
 from websearch_gateway.docs.crawl.listing import inventory
 from websearch_gateway.docs.models import CrawlOptions
+from websearch_gateway.models import DocsSearchRequest
 from websearch_gateway.settings.loading import load_settings
 
 NAMES = 500
@@ -106,10 +107,10 @@ async def _refresh(folder: Path) -> Cost:
 async def _search(questions: Sequence[Question], folder: Path) -> Found:
     found = Found()
     async with _gateway(folder, Cost()) as gateway:
-        await gateway.search_docs("warm up")
+        await gateway.documentation.search(DocsSearchRequest("warm up"))
         for question in questions:
             started, used = time.perf_counter(), time.process_time()
-            reply = await gateway.search_docs(question.text)
+            reply = await gateway.documentation.search(DocsSearchRequest(question.text))
             found.seconds.append(time.perf_counter() - started)
             found.cpu.append(time.process_time() - used)
             found.largest = max(found.largest, estimate_tokens(reply.model_dump_json()))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from bench.table import Row, print_table
 from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.docs.models import ChunkDraft, CrawlOptions, PageDraft, StoredPage, Symbol
+from websearch_gateway.models import DocsSearchRequest
 from websearch_gateway.settings.loading import load_settings
 
 if TYPE_CHECKING:
@@ -86,11 +87,11 @@ async def _measure(chunks: int) -> Row:
         async with open_gateway(load_settings(data_dir=Path(folder), log_level="ERROR")) as gateway:
             await _fill(gateway.docs, chunks)
             size = (Path(folder) / "docs" / "docs.db").stat().st_size
-            await gateway.search_docs("warm up")
+            await gateway.documentation.search(DocsSearchRequest("warm up"))
             wall, cpu = [], []
             for query in _queries(chunks // CHUNKS_OF_A_PAGE):
                 begun, used = time.perf_counter(), time.process_time()
-                await gateway.search_docs(query)
+                await gateway.documentation.search(DocsSearchRequest(query))
                 wall.append(time.perf_counter() - begun)
                 cpu.append(time.process_time() - used)
     (wall95, cpu95) = (statistics.quantiles(column, n=20)[-1] * 1000 for column in (wall, cpu))

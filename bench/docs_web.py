@@ -28,6 +28,7 @@ from bench.table import Row, print_table
 from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.docs.models import CrawlOptions
 from websearch_gateway.docs.transfer import export_site, import_site
+from websearch_gateway.models import DocsSearchRequest
 from websearch_gateway.settings.loading import load_settings
 
 KILLS = 30
@@ -303,7 +304,7 @@ async def _beside_a_crawl(folder: Path, site: WebSite) -> list[Row]:
         await docs.store.delete_version(version.id)
         for name in ("one", "two"):
             await import_site(docs, embedder, _renamed(folder / "export", name))
-        await gateway.search_docs("warm up")
+        await gateway.documentation.search(DocsSearchRequest("warm up"))
         quiet = await _searched(gateway, 3 * len(QUERIES))
         crawl = _crawling(folder, site, "third")
         try:
@@ -331,7 +332,7 @@ async def _searched(gateway: Gateway, count: int) -> list[tuple[float, float]]:
     found = []
     for number in range(count):
         begun, used = time.perf_counter(), time.process_time()
-        await gateway.search_docs(QUERIES[number % len(QUERIES)])
+        await gateway.documentation.search(DocsSearchRequest(QUERIES[number % len(QUERIES)]))
         found.append((time.perf_counter() - begun, time.process_time() - used))
     return found
 

@@ -305,6 +305,170 @@ class PassagesRequest:
     include_metadata: Annotated[bool, argument("true: add facts about the page.")] = False
 
 
+SIMILAR = 0.72
+"""The least similarity (cosine) of a question that counts as similar, unless the caller sets another."""
+MOST_SIMILAR = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRequest:
+    """A question for the cache alone."""
+
+    query: Annotated[
+        str, argument("The question, in full words.", minLength=1, maxLength=LONGEST_QUERY)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarRequest:
+    """A question whose like were answered before."""
+
+    query: Annotated[
+        str, argument("The question, in full words.", minLength=1, maxLength=LONGEST_QUERY)
+    ]
+    threshold: Annotated[float, argument("The least similarity.", minimum=0, maximum=1)] = SIMILAR
+    max_results: Annotated[int, argument("The most answers.", minimum=1, maximum=MOST_SIMILAR)] = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CacheClearRequest:
+    """What to remove from the cache: everything, unless it is narrowed down."""
+
+    older_than_hours: Annotated[
+        float | None,
+        argument("Only entries older than this. Default: any age.", exclusiveMinimum=0),
+    ] = None
+    query: Annotated[
+        str | None,
+        argument(
+            "Only answers to this question. Default: everything.",
+            minLength=1,
+            maxLength=LONGEST_QUERY,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMigrateRequest:
+    """Where to copy the cache."""
+
+    target: Annotated[
+        str, argument("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)
+    ]
+
+
+LONGEST_DOCS_QUERY = 1_000
+"""Characters: people search documentation for whole lines of code and for errors with their paths."""
+
+MOST_SECTIONS, MOST_AROUND = 50, 20
+"""Sections that a search may find, and that may be read on either side of one."""
+
+LEAST_DOCS_TOKENS, MOST_SEARCH_TOKENS, MOST_READ_TOKENS = 100, 50_000, 100_000
+"""Tokens of the text of one reply. Fewer than the least hold no section."""
+
+MOST_SITE_PAGES, LONGEST_DELAY = 1_000_000, 600.0
+"""Pages of one site; and seconds between two requests to it, after which it would be called dead."""
+
+DocsVersion = Annotated[str | None, argument("Such as 3.12.", name="version")]
+BrowserUse = Literal["never", "auto", "always"]
+"""Whether the scripts of pages run."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocsSearchRequest:
+    """A request for sections of the indexed documentation."""
+
+    query: Annotated[
+        str,
+        argument("A symbol, a flag, or a question.", minLength=1, maxLength=LONGEST_DOCS_QUERY),
+    ]
+    site_id: Annotated[str | None, argument("An id or name of list_sites.")] = None
+    sites_filter: Annotated[
+        str | None, argument("Regular expression over site names and URLs.", maxLength=200)
+    ] = None
+    label: DocsVersion = None
+    max_results: Annotated[
+        int, argument("The most sections.", minimum=1, maximum=MOST_SECTIONS)
+    ] = 10
+    max_tokens: Annotated[
+        int,
+        argument(
+            "The most tokens of all sections.",
+            minimum=LEAST_DOCS_TOKENS,
+            maximum=MOST_SEARCH_TOKENS,
+        ),
+    ] = 1_600
+
+
+@dataclass(frozen=True, slots=True)
+class DocsReadRequest:
+    """A request for one section with those `around` it, for a page from an address on, or for the outline of a page.
+
+    `most_bytes` is the room for the result, as JSON.
+    """
+
+    section_id: Annotated[
+        str | None, argument("The `section_id` of search_docs; or give `url`.")
+    ] = None
+    url: Annotated[str | None, argument("The URL of an indexed page.")] = None
+    label: DocsVersion = None
+    around: Annotated[
+        int, argument("Sections before and after.", minimum=0, maximum=MOST_AROUND)
+    ] = 0
+    max_tokens: Annotated[
+        int, argument("At most.", minimum=LEAST_DOCS_TOKENS, maximum=MOST_READ_TOKENS)
+    ] = 4_000
+    outline: Annotated[bool, argument("true: list the page's sections.")] = False
+    most_bytes: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class DocsSiteRequest:
+    """The name of one version of one site."""
+
+    site: Annotated[str, argument("An id, name or URL of docs_status.")]
+    label: Annotated[str | None, argument("Default: the only one.", name="version")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocsStatusRequest:
+    """The sites whose crawls are asked about: those of that name, or all."""
+
+    site: Annotated[str | None, argument("An id, name or URL. Default: every site.")] = None
+    label: Annotated[str | None, argument("Default: all versions.", name="version")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocsAddRequest:
+    """A site to crawl and index. What is None stays as it is for a site that is registered.
+
+    Attributes:
+        url: also `pypi:NAME` or `npm:NAME`, and for the operator a folder or archive of this machine.
+    """
+
+    url: Annotated[
+        str,
+        argument("Where it begins, a zip or tar of it, or a package: pypi:NAME, npm:NAME@1.2."),
+    ]
+    name: Annotated[str | None, argument("Default: its host.")] = None
+    label: Annotated[str | None, argument("Default: latest.", name="version")] = None
+    max_pages: Annotated[
+        int | None,
+        argument("Pages at most. Default: 20000.", minimum=1, maximum=MOST_SITE_PAGES),
+    ] = None
+    delay: Annotated[
+        float | None,
+        argument("Seconds between requests. Default: 0.25.", minimum=0, maximum=LONGEST_DELAY),
+    ] = None
+    base_url: Annotated[str | None, argument("Where the pages of an archive are on the web.")] = (
+        None
+    )
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    browser: BrowserUse | None = None
+    headers: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
+
+
 MOST_CLAIMS = 20
 LONGEST_CLAIM = 400
 """Characters: a claim may become a query."""

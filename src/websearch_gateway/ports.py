@@ -25,18 +25,25 @@ from websearch_gateway.models import (
     Call,
     Capabilities,
     Deadline,
+    DocsAddRequest,
+    DocsReadRequest,
+    DocsSearchRequest,
+    DocsSiteRequest,
+    DocsStatusRequest,
     Exhibit,
     Gathered,
     Hit,
     HttpRequest,
     Judged,
     Page,
+    Progress,
     SearchQuery,
     SearchResults,
     StateEntry,
     StateProblem,
     StateUsage,
 )
+from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -371,4 +378,90 @@ class State(Protocol):
 
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
+        ...
+
+
+class IndexedSite(Protocol):
+    """One version of one site of the documentation index."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def url(self) -> str: ...
+
+
+class DocsIndex(Protocol):
+    """The documentation index. Its calls have been checked: numbers are within their limits, texts are clean."""
+
+    async def search(self, request: DocsSearchRequest, call: Call) -> DocsSearchResponse:
+        """The sections that answer a query, best first.
+
+        Raises:
+            SearchValidationError: no indexed site is meant.
+        """
+        ...
+
+    async def read(self, request: DocsReadRequest) -> DocsReadResponse:
+        """A section, a page from an address on, or the outline of a page.
+
+        Raises:
+            SearchValidationError: no indexed section is meant.
+            ForbiddenUrlError: the operator does not allow the page's domain.
+        """
+        ...
+
+    async def sites(self, *, every: bool) -> DocsSites:
+        """The sites that were indexed whole, or every one."""
+        ...
+
+    async def status(self, request: DocsStatusRequest) -> DocsStatus:
+        """How far crawls are, and what failed.
+
+        Raises:
+            SearchValidationError: no site is meant.
+        """
+        ...
+
+    async def find_one(self, site: str, label: str | None = None) -> IndexedSite:
+        """The one version that is meant.
+
+        Raises:
+            SearchValidationError: there is none, or there are several.
+        """
+        ...
+
+    def registry_address(self, source: str) -> str | None:
+        """The address that says where the documentation of a package is; None for a source that is no package."""
+        ...
+
+    async def register(
+        self, request: DocsAddRequest, *, is_guarded: bool
+    ) -> tuple[IndexedSite, str]:
+        """Note a site to crawl; the text says what people must know of it.
+
+        Raises:
+            SearchError: the source or an option is unusable.
+        """
+        ...
+
+    async def crawl(
+        self, site: IndexedSite, seconds: float, progress: Progress, call: Deadline
+    ) -> DocsStatus:
+        """Crawl a site, in the background after so many seconds. `call` checks redirects.
+
+        Raises:
+            SearchError: the crawl failed.
+        """
+        ...
+
+    async def discard_refused(self, site: IndexedSite) -> None:
+        """Remove a site whose crawl failed before it had a page."""
+        ...
+
+    async def delete(self, request: DocsSiteRequest) -> DocsStatus:
+        """Remove the one version that is meant. Raises what `find_one` raises."""
         ...

@@ -8,6 +8,7 @@ tests/entrypoints/tools.json and docs/tools.md.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from typing import Any, Literal, Self
 
@@ -23,6 +24,14 @@ class WireModel(BaseModel):
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
+
+
+def size_of(value: Any) -> int:
+    """The size of a text, a result or JSON-ready data: the bytes of its minified JSON in UTF-8."""
+    if isinstance(value, WireModel):
+        value = value.model_dump(mode="json", by_alias=True)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "backslashreplace"))
 
 
 class Content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import CoroutineType, FrameType
 from typing import Any
 
@@ -12,11 +13,14 @@ import httpx2
 import pytest
 
 from tests.opening import Open
-from websearch_gateway.models import SearchRequest, WebSearchRequest
+from websearch_gateway.docs.store.sqlite import _Connection as Connection
+from websearch_gateway.entrypoints.tools.table import TOOLS
+from websearch_gateway.models import LOCAL, SearchRequest, WebSearchRequest, no_progress
 from websearch_gateway.sandbox import key_of
 from websearch_gateway.upstream.race import Trial
 
 MOST_FRAMES = 13
+MOST_FRAMES_OF_A_SEARCH, MOST_FRAMES_OF_A_LOOK = 6, 7
 
 QUESTION = "How tall is the Eiffel Tower?"
 
@@ -89,3 +93,38 @@ async def test_few_functions_stand_between_a_search_and_its_provider(
     stack = next(names for names in stacks if "HttpSearcher.ask" in names)
     way = stack[stack.index("WebSearch._find") :]
     assert len(way) <= MOST_FRAMES, way
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("search_docs", MOST_FRAMES_OF_A_SEARCH),
+        ("read_docs", MOST_FRAMES_OF_A_LOOK),
+        ("list_sites", MOST_FRAMES_OF_A_LOOK),
+        ("docs_status", MOST_FRAMES_OF_A_LOOK),
+    ],
+)
+async def test_few_functions_stand_between_a_tool_of_the_documentation_and_the_transaction(
+    gateway: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    """Up to the thread of the connection and its transaction, in which the tool's statements run."""
+    ways: list[list[str]] = []
+    run = Connection.run
+
+    def noted(self: Connection, action: Any) -> Any:
+        ways.append([*_ours(_callers(sys._getframe(1))), Connection._act.__qualname__])
+        return run(self, action)
+
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "a.md").write_text("# Zebras\n\nZebras eat grass.")
+    page = (tmp_path / "book" / "a.md").as_uri()
+    arguments = {"search_docs": {"query": "zebras"}, "read_docs": {"url": page}}.get(name, {})
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path / "book"), "book")
+        await opened.docs.runner.crawl(site.id)
+        monkeypatch.setattr(Connection, "run", noted)
+        await tool.call(opened, tool.parse(arguments), LOCAL, no_progress)
+    searches = [way for way in ways if "SqliteThreads.search" in way]
+    assert len(searches) >= 2
+    assert [way for way in searches if len(way) > most] == []

@@ -26,6 +26,8 @@ from websearch_gateway.models import (
     LOCAL,
     Caller,
     ContentRequest,
+    DocsAddRequest,
+    DocsSearchRequest,
     PassagesRequest,
     RawSearchRequest,
     SearchRequest,
@@ -436,8 +438,10 @@ WITH_A_KEY: dict[str, Callable[[Gateway], Awaitable[object]]] = {
     "query of read_from_page": lambda g: g.reading.passages(
         PassagesRequest(PAGE, ("what is new", KEY))
     ),
-    "query of search_docs": lambda g: g.search_docs(f"why does {KEY} not work"),
-    "address of documentation": lambda g: g.add_docs(f"{PAGE}{KEY}/"),
+    "query of search_docs": lambda g: g.documentation.search(
+        DocsSearchRequest(f"why does {KEY} not work")
+    ),
+    "address of documentation": lambda g: g.documentation.add(DocsAddRequest(f"{PAGE}{KEY}/")),
 }
 
 

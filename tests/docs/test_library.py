@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.docs.crawl.small_site import EMBEDDER, FAST, html, library
+from tests.patience import PATIENCE
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.workers.pool import Workers
-from websearch_gateway.docs.library import read_docs, search_docs
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.docs.transfer import export_site, import_site
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.evidence.embedders.remote import HttpReranker
-from websearch_gateway.models import Call, Caller
+from websearch_gateway.models import Call, Caller, DocsReadRequest, DocsSearchRequest
 from websearch_gateway.ports import NOT_RERANKED
 from websearch_gateway.sandbox import Sandbox
 
@@ -37,19 +37,19 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
             await opened.runner.crawl(added.id)
         (version,) = await opened.find(HOME)
         assert (version.status, version.page_count, version.generation) == ("completed", 2, 1)
-        found = await search_docs(opened, EMBEDDER, "forecast tides")
+        found = await opened.search(DocsSearchRequest("forecast tides"), Call.after(PATIENCE))
         assert found.results[0].url.startswith(f"{HOME}tides.html")
         page = await docs.find_page(f"{HOME}tides.html", [version.id])
         assert page is not None
         assert (await docs.page_chunks(page))[0].path == "tides.html"
-        assert (await read_docs(opened, url=f"{HOME}tides.html#top")).section_id == found.results[
-            0
-        ].section_id
+        assert (
+            await opened.read(DocsReadRequest(url=f"{HOME}tides.html#top"))
+        ).section_id == found.results[0].section_id
         await export_site(opened, version, EMBEDDER.name, tmp_path / "heron.gz")
         await opened.store.delete_version(version.id)
         imported = await import_site(opened, EMBEDDER.name, tmp_path / "heron.gz")
         assert (imported.home, imported.page_count) == (HOME, 2)
-        again = await search_docs(opened, EMBEDDER, "forecast tides")
+        again = await opened.search(DocsSearchRequest("forecast tides"), Call.after(PATIENCE))
         assert [hit.section_id for hit in again.results] == [
             hit.section_id for hit in found.results
         ]
@@ -101,8 +101,9 @@ async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
         await opened.runner.crawl(added.id)
-        own = await search_docs(opened, EMBEDDER, "storms of the sea")
-        found = await search_docs(opened, EMBEDDER, "storms of the sea", reranker=reranker)
+        own = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
+        opened.reranker = reranker
+        found = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
     await client.aclose()
     assert len(own.results) == 2
     assert found.results == own.results
@@ -129,7 +130,7 @@ async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
         await opened.runner.crawl(added.id)
         monkeypatch.setattr(type(EMBEDDER), "embed", staticmethod(hang))
-        found = await search_docs(opened, EMBEDDER, "tides of the sea", call=call)
+        found = await opened.search(DocsSearchRequest("tides of the sea"), call)
     assert asked == [call]
     assert len(found.results) == 1
     assert found.warnings == ("Searched by words alone: the embedder did not answer in time.",)

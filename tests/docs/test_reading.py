@@ -8,11 +8,13 @@ import pytest
 from tests.docs.conftest import chunks_of, commit, definitions, page, version
 from tests.opening import Open
 from websearch_gateway.base.tokenization import estimate_tokens
-from websearch_gateway.docs.library import CUT, DocsLibrary, read_docs, statuses
 from websearch_gateway.docs.models import CrawlOptions, Owner
+from websearch_gateway.docs.reading import CUT
+from websearch_gateway.docs.reports import statuses
 from websearch_gateway.docs.store.docs import this_process
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
+from websearch_gateway.models import DocsReadRequest, DocsSearchRequest
 
 SECTIONS = [
     f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40
@@ -28,11 +30,11 @@ async def test_a_page_is_read_from_its_start_to_its_end_by_the_next_id(
         docs = opened.docs
         site = await docs.add(str(tmp_path), "book", "1", CrawlOptions())
         await docs.runner.crawl(site.id)
-        part = await read_docs(docs, url=f"{tmp_path.as_uri()}/a.md", max_tokens=1_500)
+        part = await docs.read(DocsReadRequest(url=f"{tmp_path.as_uri()}/a.md", max_tokens=1_500))
         assert 1_000 < estimate_tokens(part.content) <= 1_500
         seen, ids = part.content, {part.section_id}
         while part.next_section_id is not None and part.next_section_id not in ids:
-            part = await read_docs(docs, section_id=part.next_section_id)
+            part = await docs.read(DocsReadRequest(section_id=part.next_section_id))
             seen, ids = f"{seen}\n\n{part.content}", ids | {part.section_id}
         assert seen == "\n\n".join(section.strip() for section in SECTIONS)
 
@@ -47,11 +49,12 @@ async def test_a_section_has_priority_over_its_neighbours_and_the_next_id_always
         await docs.runner.crawl(site.id)
         page = f"{tmp_path.as_uri()}/a.md"
         sections = [
-            entry.section_id for entry in (await read_docs(docs, url=page, outline=True)).outline
+            entry.section_id
+            for entry in (await docs.read(DocsReadRequest(url=page, outline=True))).outline
         ]
         for place, section in enumerate(sections):
-            own = await read_docs(docs, section_id=section)
-            part = await read_docs(docs, section_id=section, around=3, max_tokens=1_500)
+            own = await docs.read(DocsReadRequest(section_id=section))
+            part = await docs.read(DocsReadRequest(section_id=section, around=3, max_tokens=1_500))
             assert own.content in part.content
             assert len(part.content) > len(own.content)
             assert part.next_section_id is None or sections.index(part.next_section_id) > place
@@ -72,7 +75,7 @@ async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(
             f"{tmp_path.as_uri()}/zoo%20page.html#zoo.z4",
             f"{tmp_path.as_uri()}/./zoo page.html#zoo%2Ez4",
         ):
-            assert "zoo.z4" in (await read_docs(opened.docs, url=url)).content[:40]
+            assert "zoo.z4" in (await opened.docs.read(DocsReadRequest(url=url))).content[:40]
 
 
 @pytest.mark.parametrize("end", ["#\ud800", "#%00", "\0", "\ud800"])
@@ -83,7 +86,7 @@ async def test_an_address_that_no_page_can_have_is_refused(
     async with gateway() as opened:
         await opened.docs.runner.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
         with pytest.raises(SearchValidationError, match="url is not the address of a page"):
-            await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.md{end}")
+            await opened.docs.read(DocsReadRequest(url=f"{tmp_path.as_uri()}/a.md{end}"))
 
 
 async def test_a_url_with_an_anchor_inside_a_section_is_read_from_there(
@@ -98,16 +101,18 @@ async def test_a_url_with_an_anchor_inside_a_section_is_read_from_there(
     )
     async with gateway() as opened:
         await opened.docs.runner.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
-        found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z1")
+        found = await opened.docs.read(DocsReadRequest(url=f"{tmp_path.as_uri()}/zoo.html#zoo.z1"))
         assert found.content.startswith("**zoo.z1(x)**\n\nZebra 1 eats.")
         assert "Zebra 0" not in found.content
         assert found.url.endswith("zoo.html#zoo.z1")
-        assert (await read_docs(opened.docs, section_id=found.section_id)).content.startswith(
-            "# Zoo"
-        )
+        assert (
+            await opened.docs.read(DocsReadRequest(section_id=found.section_id))
+        ).content.startswith("# Zoo")
         assert (
             "Of zebras."
-            in (await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#oats")).content
+            in (
+                await opened.docs.read(DocsReadRequest(url=f"{tmp_path.as_uri()}/zoo.html#oats"))
+            ).content
         )
 
 
@@ -123,8 +128,8 @@ async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section
         site = await opened.docs.add(str(tmp_path), "zoo", "1")
         await opened.docs.runner.crawl(site.id)
         for number in range(30):
-            found = await read_docs(
-                opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z{number}", max_tokens=900
+            found = await opened.docs.read(
+                DocsReadRequest(url=f"{tmp_path.as_uri()}/zoo.html#zoo.z{number}", max_tokens=900)
             )
             assert f"zoo.z{number}(x)" in found.content
 
@@ -156,28 +161,30 @@ async def test_no_page_of_a_forbidden_domain_is_shown(
         )[0].section_id
     async with gateway(docs_url=docs_url, **lists) as opened:
         docs = opened.docs
-        found = await opened.search_docs("zebras grass")
+        found = await opened.documentation.search(DocsSearchRequest("zebras grass"))
         assert sorted(hit.url.rpartition("/")[0] for hit in found.results) == sorted(
             [tmp_path.as_uri(), "https://good.example.org"]
         )
         assert [site.name for site in await docs.completed()] == ["folder", "good"]
         for url in ("https://good.example.org/a.html", "good.example.org/a.html#s0"):
-            assert "good" in (await read_docs(docs, url=url)).content
+            assert "good" in (await docs.read(DocsReadRequest(url=url))).content
         for url in (
             "https://bad.example.org/a.html",
             "https://sub.bad.example.org:8443/x.html",
             "http://bad.example.org",
         ):
             with pytest.raises(ForbiddenUrlError):
-                await read_docs(docs, url=url)
+                await docs.read(DocsReadRequest(url=url))
         with pytest.raises(SearchValidationError, match="No section has this id"):
-            await read_docs(docs, section_id=section)
+            await docs.read(DocsReadRequest(section_id=section))
         with pytest.raises(
             SearchValidationError, match="No indexed site has the siteId 'bad'"
         ) as caught:
-            await opened.search_docs("zebras", site_id="bad")
+            await opened.documentation.search(DocsSearchRequest("zebras", site_id="bad"))
         assert "3 (bad" not in caught.value.message
-        assert (await opened.search_docs("zebras", sites_filter="bad")).results == ()
+        assert (
+            await opened.documentation.search(DocsSearchRequest("zebras", sites_filter="bad"))
+        ).results == ()
 
 
 async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(
@@ -191,7 +198,9 @@ async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(
         site = await opened.docs.add(str(tmp_path), "x", "1")
         await opened.docs.runner.crawl(site.id)
         for name in ("code.md", "ja.md"):
-            found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/{name}", max_tokens=100)
+            found = await opened.docs.read(
+                DocsReadRequest(url=f"{tmp_path.as_uri()}/{name}", max_tokens=100)
+            )
             assert estimate_tokens(found.content) <= 100
             assert found.content.endswith(CUT)
             assert found.content.count("```") in (0, 2)
@@ -205,7 +214,7 @@ async def test_a_crawl_whose_process_has_ended_has_no_owner_and_says_how_to_go_o
         (this_process(), ""),
     ):
         assert await store.claim(version.id, owner, 60)
-        (site,) = (await statuses(DocsLibrary(store, None, None), await store.versions())).sites  # type: ignore[arg-type]
+        (site,) = (await statuses(store, await store.versions())).sites
         assert (site.owner is None, command in site.reason) == (bool(command), True)
     await store.close()
 
@@ -230,6 +239,6 @@ async def test_links_between_files_define_names_and_name_no_folder(
         (match,) = await definitions(opened.docs.store, ["zoo_open"], [site.id], 9)
         (chunk,) = await chunks_of(opened.docs.store, [match.chunk_id])
         assert (match.kind, chunk.path) == ("link", "api/open.html")
-        text = (await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.html")).content
+        text = (await opened.docs.read(DocsReadRequest(url=f"{tmp_path.as_uri()}/a.html"))).content
         assert "[zoo_open](api/open.html#top)" in text
         assert str(tmp_path) not in text

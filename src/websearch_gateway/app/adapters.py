@@ -55,7 +55,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.evidence import cut_passages, encode
-from websearch_gateway.models import MOST_DOMAINS, Deadline, Hit, SearchQuery
+from websearch_gateway.models import MOST_DOMAINS, BrowserUse, Deadline, Hit, SearchQuery
 from websearch_gateway.pages import (
     CONVERTERS,
     HEAVY,
@@ -105,7 +105,7 @@ from websearch_gateway.upstream.race import (
 
 if TYPE_CHECKING:
     from websearch_gateway.answers.claim_reader import ModelReader
-    from websearch_gateway.docs import BrowserUse, DocsLibrary, Document, SqlDocs, Turn
+    from websearch_gateway.docs import DocsLibrary, Document, SqlDocs, Turn
     from websearch_gateway.pages import CrawledPage, Renderer
 
 T = TypeVar("T")
@@ -527,7 +527,11 @@ class LazyDocs:
 
 
 def lazy_docs(
-    settings: Settings, reading: PageReaders, embedder: Embedder, guarded: Callable[[], Deadline]
+    settings: Settings,
+    reading: PageReaders,
+    embedder: Embedder,
+    reranker: Reranker | None,
+    guarded: Callable[[], Deadline],
 ) -> LazyDocs:
     """The index that DOCS_URL names. Its file or database is opened by the first call. `guarded`: see `CrawlRunner`.
 
@@ -540,7 +544,8 @@ def lazy_docs(
         require("psycopg_pool", extra="postgres", setting="DOCS_URL")
     unpackers = Workers(count=1, limits=UNPACKING, idle_seconds=1)
     return LazyDocs(
-        partial(_make, settings, reading, unpackers, embedder, guarded), (unpackers.aclose,)
+        partial(_make, settings, reading, unpackers, embedder, reranker, guarded),
+        (unpackers.aclose,),
     )
 
 
@@ -619,6 +624,7 @@ def _make(
     reading: PageReaders,
     unpackers: Workers,
     embedder: Embedder,
+    reranker: Reranker | None,
     guarded: Callable[[], Deadline],
 ) -> DocsLibrary:
     from websearch_gateway.docs import MOST_SEARCHES, CrawlRunner, DocsLibrary, Registries
@@ -634,7 +640,7 @@ def _make(
     registries = Registries(
         fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables()
     )
-    return DocsLibrary(store, runner, registries, OperatorDomains.of(settings).admit)
+    return DocsLibrary(store, runner, registries, OperatorDomains.of(settings).admit, reranker)
 
 
 async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from websearch_gateway.admin import PREFIXES, CacheAdmin, Doctor, Memory, Migration, Operations
 from websearch_gateway.answers.table import Outside
@@ -51,6 +51,7 @@ from websearch_gateway.evidence import (
 )
 from websearch_gateway.models import (
     LOCAL,
+    SIMILAR,
     UNLIMITED,
     Caller,
     Claim,
@@ -61,15 +62,14 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
-from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.claims import ClaimChecking, Verification
+from websearch_gateway.pipeline.documentation import Documentation
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import (
-    SIMILAR,
     CachedAnswers,
     R,
     RateLimits,
@@ -82,7 +82,6 @@ from websearch_gateway.results import (
     CachedAnswer,
     CallerUsage,
     CheckedClaims,
-    DocsSearchResponse,
     LimitUsage,
     RawSearchResponse,
     SearchResponse,
@@ -101,7 +100,7 @@ from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 
 if TYPE_CHECKING:
-    from websearch_gateway.docs import DocsLibrary, SiteVersion
+    from websearch_gateway.docs import DocsLibrary
 
 Shown = TypeVar("Shown", bound=WireModel)
 
@@ -155,7 +154,7 @@ class Gateway:
         self._pages = pages = open_reading(
             settings, state, self.embedder, self.workers, self.reranker, memory
         )
-        self.lazy_docs = lazy_docs(settings, pages, self.embedder, self._guarded)
+        self.lazy_docs = lazy_docs(settings, pages, self.embedder, self.reranker, self._guarded)
         self.caches = open_caches(settings, state, self.embedder, self.reranker, memory)
         self.cache = CacheAdmin(
             state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger
@@ -194,6 +193,13 @@ class Gateway:
             self._web_search(),
             self._raw_search(),
             self._page_reading(),
+        )
+        self.documentation = Documentation(
+            self.lazy_docs.get,
+            self._guard,
+            self._limits["READ_RATE_LIMIT"],
+            self.reading.provenance,
+            settings.search_deadline_seconds,
         )
         reader = claim_reader(settings, outside, self._state, self.health, ledger)
         self.claims = ClaimChecking(self._guard, self.web, self.reading, reader)
@@ -260,39 +266,6 @@ class Gateway:
         result = await call
         await self.reading.provenance.remember(result, caller)
         return result
-
-    async def search_docs(
-        self, query: str, *, caller: Caller = LOCAL, **options: Any
-    ) -> DocsSearchResponse:
-        """Search the documentation index; `options` are those of `docs_index.library.search_docs`.
-
-        Raises what `Guard.clean`, `one_deadline` and `docs_index.library.search_docs` raise.
-        """
-        from websearch_gateway.docs import search_docs
-
-        text = self.pipeline.guard.clean("query", query)
-        async with one_deadline(self.reading.deadline_seconds, caller) as call:
-            return await search_docs(
-                self.docs, self.embedder, text, reranker=self.reranker, call=call, **options
-            )
-
-    async def add_docs(
-        self, source: str, name: str | None = None, label: str | None = None, **options: Any
-    ) -> tuple[SiteVersion, str]:
-        """Register a site, or the documentation of a package, to crawl. Returns it, and what people must know of it.
-
-        Raises what `DocsLibrary.add` and `DocsLibrary.add_package` raise.
-
-        Raises:
-            SearchValidationError: the address carries a credential.
-        """
-        from websearch_gateway.docs import package_named
-
-        for field, address in (("url", source), ("baseUrl", options.get("base_url") or "")):
-            self.pipeline.guard.refuse_credentials_in_address(field, address)
-        if (package := package_named(source)) is not None:
-            return await self.docs.add_package(package, name, label, **options)
-        return await self.docs.add(source, name, label, **options), ""
 
     def called_by(self, caller: Caller) -> None:
         """Count a call, and let workers count its jobs as the caller's."""

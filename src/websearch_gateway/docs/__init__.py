@@ -1,8 +1,8 @@
 """A searchable index of documentation sites: `crawl` fills it, `store` keeps it, `search` searches it.
 
-To read the code, begin with `models`, the values and interfaces. `library` is the API for the entrypoints and makes the
-replies of the tools. `transfer` exports and imports versions, `project` finds the documentation of a project's
-dependencies.
+To read the code, begin with `models`, the values and interfaces. `library` is what the pipeline calls, with `searching`,
+`reading` and `reports`, which make the replies. `transfer` exports and imports versions, `project` finds the
+documentation of a project's dependencies.
 
 Readers, embedders and the fetcher come in through ports, from `app`. A crawl never leaves the site that was named, and
 a version is searched only after it is whole.
@@ -14,20 +14,8 @@ from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
     from websearch_gateway.docs.crawl.runner import CrawlRunner
-    from websearch_gateway.docs.library import (
-        MOST_AROUND,
-        MOST_PAGE_TOKENS,
-        MOST_SEARCH_TOKENS,
-        MOST_SECTIONS,
-        NO_SITE,
-        DocsLibrary,
-        listed,
-        read_docs,
-        search_docs,
-        statuses,
-    )
+    from websearch_gateway.docs.library import DocsLibrary
     from websearch_gateway.docs.models import (
-        BrowserUse,
         ChunkDraft,
         CrawlOptions,
         CrawlProgress,
@@ -36,6 +24,7 @@ if TYPE_CHECKING:
         Symbol,
     )
     from websearch_gateway.docs.packages import Registries, package_named
+    from websearch_gateway.docs.reports import NO_SITE
     from websearch_gateway.docs.store import has_site
     from websearch_gateway.docs.store.database import MOST_SEARCHES, Turn
     from websearch_gateway.docs.store.docs import SqlDocs

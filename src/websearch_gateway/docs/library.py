@@ -1,63 +1,57 @@
-"""The API of the documentation index: sites by name and version, crawls, and the replies of the tools `search_docs`,
-`read_docs`, `list_sites` and `docs_status`."""
+"""The documentation index as the pipeline and the command line see it: sites by name and version, and their crawls."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
-import shlex
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 
-from websearch_gateway.base import estimate_tokens, normalise, with_scheme
 from websearch_gateway.docs.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs.crawl.runner import CrawlRunner, check_source
 from websearch_gateway.docs.crawl.scope import canonical, spellings, version_siblings
 from websearch_gateway.docs.models import (
-    Chunk,
     CrawlOptions,
+    CrawlProgress,
     SiteVersion,
-    Skipped,
-    UrlFailure,
     named,
     quoted,
-    select,
 )
-from websearch_gateway.docs.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
+from websearch_gateway.docs.packages import (
+    CODE_HOSTS,
+    Ecosystem,
+    Package,
+    Registries,
+    package_named,
+    package_of,
+)
 from websearch_gateway.docs.project import PUBLIC, USER_FILES, Origins, read_project
-from websearch_gateway.docs.search import MAX_TOKENS, Ranker, reorder_with
-from websearch_gateway.docs.store.docs import SqlDocs, is_dead
+from websearch_gateway.docs.reading import read_docs
+from websearch_gateway.docs.reports import listed, statuses
+from websearch_gateway.docs.searching import search_docs
+from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,
     SearchFetchError,
     SearchValidationError,
-    Unavailable,
 )
-from websearch_gateway.models import Call, Deadline
-from websearch_gateway.ports import Embedder, Reranker
+from websearch_gateway.models import (
+    Deadline,
+    DocsAddRequest,
+    DocsSiteRequest,
+    DocsStatusRequest,
+    Progress,
+)
+from websearch_gateway.ports import DocsIndex, IndexedSite, Reranker
 from websearch_gateway.results import (
     DocsDependency,
-    DocsFailure,
-    DocsOutlineEntry,
-    DocsReadResponse,
-    DocsSearchResponse,
-    DocsSite,
     DocsSites,
-    DocsSiteStatus,
-    DocsSkipped,
     DocsStatus,
 )
-
-if TYPE_CHECKING:
-    from websearch_gateway.ports import Vectors
-
 
 PROJECT_SECONDS = 30.0
 LOOKED_UP_AT_ONCE = 6
@@ -68,14 +62,86 @@ MOST_BASE_CHARS = 300
 
 
 @dataclass(eq=False)
-class DocsLibrary:
-    """The documentation index as the entrypoints see it. `is_open` says whether a page may be shown to callers."""
+class DocsLibrary(DocsIndex):
+    """See `DocsIndex`.
+
+    Attributes:
+        is_open: whether a page may be shown to callers.
+        reranker: orders what a search has found.
+    """
 
     store: SqlDocs
     runner: CrawlRunner
     registries: Registries
     is_open: Callable[[str], bool] = lambda _: True
+    reranker: Reranker | None = None
     _adding: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    search = search_docs  # methods that stand in modules of their own
+    read = read_docs
+
+    async def sites(self, *, every: bool) -> DocsSites:
+        """See `DocsIndex`."""
+        return await listed(self.store, await (self.shown() if every else self.completed()))
+
+    async def status(self, request: DocsStatusRequest) -> DocsStatus:
+        """See `DocsIndex`. The message says why this process crawls nothing now."""
+        if request.site:
+            versions = await self.find(request.site, request.label)
+        else:
+            versions = await self.shown()
+        return await self.report(versions, self.runner.trouble)
+
+    async def report(self, versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+        """The status of some versions."""
+        return await statuses(self.store, versions, message)
+
+    def registry_address(self, source: str) -> str | None:
+        """See `DocsIndex`."""
+        package = package_named(source)
+        return self.registries.address(package) if package else None
+
+    async def register(
+        self, request: DocsAddRequest, *, is_guarded: bool = False
+    ) -> tuple[SiteVersion, str]:
+        """See `DocsIndex`."""
+        options = {
+            option.name: getattr(request, option.name, None) for option in fields(CrawlOptions)
+        }
+        changes = {name: value for name, value in options.items() if value is not None}
+        changes["is_guarded"] = is_guarded
+        if (package := package_named(request.url)) is not None:
+            return await self.add_package(package, request.name, request.label, **changes)
+        return await self.add(request.url, request.name, request.label, **changes), ""
+
+    async def crawl(
+        self, site: IndexedSite, seconds: float, progress: Progress, call: Deadline
+    ) -> DocsStatus:
+        """See `DocsIndex`."""
+        told, waiting = -1, ""
+
+        async def tell(now: CrawlProgress) -> None:
+            nonlocal told, waiting
+            waiting = f", waiting: {now.waiting}" if now.waiting else ""
+            if now.done != told:
+                told = now.done
+                await progress(f"{now.done} of {now.known} pages{waiting}")
+
+        version = await self.runner.crawl_for(site.id, seconds, tell, call)
+        if version is None:
+            return DocsStatus()
+        message = ""
+        if version.status in ("queued", "crawling"):
+            message = (
+                f"Still crawling{waiting}. It goes on in the background; docs_status shows how far."
+            )
+        return await self.report([version], message)
+
+    async def delete(self, request: DocsSiteRequest) -> DocsStatus:
+        """See `DocsIndex`."""
+        site = await self.find_one(request.site, request.label)
+        await self.store.delete_version(site.id)
+        return await self.report([site], f"Deleted: {site.name} {site.label}.")
 
     async def add(
         self,
@@ -300,18 +366,21 @@ class DocsLibrary:
         is_free = all(_site_of(version.url) == _site_of(url) for version in named)
         return package.name if is_free else f"{package.ecosystem}:{package.name}"
 
-    async def discard_refused(self, version: SiteVersion) -> None:
-        """Remove a version whose crawl failed before it had a page, so that a refused `add` leaves nothing behind."""
-        now = await self.store.version(version.id)
+    async def discard_refused(self, site: IndexedSite) -> None:
+        """See `DocsIndex`. A refused `add` leaves nothing behind."""
+        now = await self.store.version(site.id)
         if now is not None and now.status == "failed" and not now.page_count:
-            await self.store.delete_version(version.id)
+            await self.store.delete_version(site.id)
 
-    async def requeue(self, version: SiteVersion) -> None:
+    async def requeue(self, site: IndexedSite) -> None:
         """Mark a version as pending for a crawling process; a completed one gets a refresh.
 
         Raises:
             SearchValidationError: the version cannot be crawled.
         """
+        version = await self.store.version(site.id)
+        if version is None:
+            return
         check_source(version)
         if version.status in ("completed", "suspicious"):
             await self.store.start_generation(version.id)
@@ -473,304 +542,3 @@ def checked_name(text: str, field: str) -> str:
             f"The {field} of a site must have 1 to {MOST_NAME_CHARS} characters."
         )
     return text
-
-
-MOST_QUERY_CHARS = 1_000
-MOST_SECTIONS = 50
-MOST_SEARCH_TOKENS = 50_000
-RERANK_SECONDS = 10.0
-"""The deadline of a search that has none of its own, as far as the reranker is concerned."""
-
-
-async def search_docs(
-    library: DocsLibrary,
-    embedder: Embedder,
-    query: str,
-    *,
-    site_id: str | None = None,
-    sites_filter: str | None = None,
-    label: str | None = None,
-    max_results: int = 10,
-    max_tokens: int = MAX_TOKENS,
-    reranker: Reranker | None = None,
-    call: Call | None = None,
-) -> DocsSearchResponse:
-    """Find the sections that answer a query, best first, with text within `max_tokens`.
-
-    Raises:
-        SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
-    """
-    text = normalise(query) if len(query) <= 10 * MOST_QUERY_CHARS else query
-    if not 1 <= len(text) <= MOST_QUERY_CHARS:
-        raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
-    if not (1 <= max_results <= MOST_SECTIONS and 100 <= max_tokens <= MOST_SEARCH_TOKENS):
-        raise SearchValidationError(
-            f"maxResults must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}."
-        )
-    indexed = await library.searchable()
-    versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
-    if not versions:
-        warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
-        return DocsSearchResponse(warnings=(warning,))
-    ranker = Ranker(library.store, library.is_open)
-    asked, instead = await ranker.understood(text, versions)
-    faults: list[str] = []
-    reorder = (
-        reorder_with(reranker, call or Call.after(RERANK_SECONDS), faults) if reranker else None
-    )
-    vector, warnings = await _vector(embedder, asked.text, call)
-    hits, more = await ranker.search(
-        asked, vector, versions, limit=max_results, max_tokens=max_tokens, reorder=reorder
-    )
-    guessed = tuple(
-        f"No page has {word!r}: searched for {near!r}." for word, near in instead.items()
-    )
-    return DocsSearchResponse(
-        results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults)
-    )
-
-
-async def _vector(
-    embedder: Embedder, text: str, call: Call | None
-) -> tuple[Vectors | None, tuple[str, ...]]:
-    try:
-        async with asyncio.timeout(call.remaining() / 2 if call else None):
-            return await embedder.embed([text], "query", call), ()
-    except Unavailable as error:
-        fault = error.message
-    except TimeoutError:
-        fault = "the embedder did not answer in time."
-    return None, (f"Searched by words alone: {fault}",)
-
-
-MOST_AROUND = 20
-MOST_PAGE_TOKENS = 100_000
-CUT = "[Cut: the rest of this section needs more maxTokens.]"
-
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
-
-
-async def read_docs(
-    library: DocsLibrary,
-    *,
-    section_id: str | None = None,
-    url: str | None = None,
-    label: str | None = None,
-    around: int = 0,
-    max_tokens: int = 4_000,
-    outline: bool = False,
-) -> DocsReadResponse:
-    """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
-
-    The `around` sections after it come before those in front of it. With `outline` the page's sections are
-    listed, without their text.
-
-    Raises:
-        SearchValidationError: neither or both of `section_id` and `url` are given, no indexed section or page has it,
-            or a number is out of range.
-        ForbiddenUrlError: the operator does not allow the page's domain.
-    """
-    if (section_id is None) == (url is None):
-        raise SearchValidationError("Give either sectionId or url.")
-    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_PAGE_TOKENS):
-        raise SearchValidationError(
-            f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}."
-        )
-    versions = await select(await library.searchable(), None, None, label, library.runner.workers)
-    chunk = await _chunk(library, section_id, url, versions)
-    _check_open(library, chunk.url)
-    page = await library.store.page_chunks(chunk.page_id)
-    version = next(v for v in versions if v.id == chunk.version_id)
-    response = DocsReadResponse(
-        url=chunk.url,
-        page_title=chunk.page_title,
-        site_name=version.name,
-        site_version=version.label,
-        section_id=chunk.section_id,
-        fetched_at=iso_date(chunk.fetched_at) or "",
-    )
-    if outline:
-        return response.model_copy(update={"outline": tuple(map(_entry, page))})
-    after = [
-        chunk,
-        *page[chunk.ordinal + 1 : chunk.ordinal + around + 1 if section_id is not None else None],
-    ]
-    before = page[max(0, chunk.ordinal - around) : chunk.ordinal]
-    fitting = sorted(_fitting([*after, *before[::-1]], max_tokens), key=lambda one: one.ordinal)
-    end = (fitting[-1] if fitting else chunk).ordinal + 1
-    fields = {
-        "content": "\n\n".join(one.content for one in fitting) or _cut(chunk, max_tokens),
-        "next_section_id": page[end].section_id if end < len(page) else None,
-        "truncated": not fitting,
-    }
-    return response.model_copy(update=fields)
-
-
-def _entry(chunk: Chunk) -> DocsOutlineEntry:
-    return DocsOutlineEntry(
-        section_id=chunk.section_id,
-        heading_path=chunk.heading_path,
-        url=chunk.url,
-        tokens=estimate_tokens(chunk.content),
-    )
-
-
-def _check_open(library: DocsLibrary, url: str) -> None:
-    if not library.is_open(url):
-        raise ForbiddenUrlError("The operator of this gateway does not allow this page's domain.")
-
-
-async def _chunk(
-    library: DocsLibrary, section_id: str | None, url: str | None, versions: Sequence[SiteVersion]
-) -> Chunk:
-    if section_id is not None:
-        chunk = await library.store.find_section(section_id)
-        if chunk is None or chunk.version_id not in {v.id for v in versions}:
-            raise SearchValidationError(
-                "No section has this id: the page may have changed. Search again."
-            )
-        return chunk
-    try:
-        # `urldefrag` turns `imported:///` into `imported:/`.
-        address, _, anchor = (url or "").partition("#")
-        wanted = unquote(anchor)
-        urlsplit(address)
-        if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none
-            raise ValueError
-    except ValueError:
-        raise SearchValidationError("url is not the address of a page.") from None
-    _check_open(library, address)
-    ids = [v.id for v in versions]
-    page: list[Chunk] = []
-    for spelling in dict.fromkeys(
-        (address, canonical(address), canonical(with_scheme(address) or ""))
-    ):
-        if not page and (page_id := await library.store.find_page(spelling, ids)) is not None:
-            page = await library.store.page_chunks(page_id)
-    if not page:
-        raise SearchValidationError(
-            "No page with this address is indexed. `list_sites` lists the indexed sites."
-        )
-    ordinal = await library.store.find_anchor(page[0].page_id, wanted) if anchor else None
-    named = (
-        chunk
-        for chunk in page
-        if anchor and wanted in (unquote(chunk.anchor), *(unquote(one) for _, one in chunk.inner))
-    )
-    chunk = page[ordinal] if ordinal is not None else next(named, page[0])
-    start = next((offset for offset, name in chunk.inner if unquote(name) == wanted), 0)
-    if not start or chunk.content.startswith("|", start):  # a row needs the head of its table
-        return chunk
-    return replace(
-        chunk, content=chunk.content[start:], url=f"{chunk.url.partition('#')[0]}#{anchor}"
-    )
-
-
-def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> Sequence[Chunk]:
-    """The first chunks that fit."""
-    for count, chunk in enumerate(chunks):
-        max_tokens -= estimate_tokens(chunk.content)
-        if max_tokens < 0:
-            return chunks[:count]
-    return chunks
-
-
-def _cut(chunk: Chunk, max_tokens: int) -> str:
-    """The beginning of a section. A block of code that is cut ends with its fence."""
-    text, room = chunk.content, max_tokens - estimate_tokens(CUT)
-    while (tokens := estimate_tokens(text)) > room:
-        text = text[: len(text) * room // tokens - 1]
-    cut = max(text.rfind("\n"), text.rfind(". ") + 1)
-    text = text[: cut if cut > 0 else None].rstrip()
-    fences = _FENCE.findall(text)
-    return f"{text}\n{fences[-1] if len(fences) % 2 else ''}\n{CUT}"
-
-
-def iso_date(seconds: float | None) -> str | None:
-    """A time as ISO 8601, UTC; None without a time, or for one beyond the calendar."""
-    try:
-        return (
-            None
-            if seconds is None
-            else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-        )
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-NO_SITE = "No site is indexed. Add one: websearch-gateway docs add URL NAME VERSION"
-MOST_REASONS = 3
-"""The most reasons of addresses that were left out in a list of sites."""
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-
-
-async def listed(library: DocsLibrary, versions: Sequence[SiteVersion]) -> DocsSites:
-    """The result of `list_sites`."""
-    skipped = await library.store.skipped([version.id for version in versions])
-    return DocsSites(
-        sites=tuple(DocsSite(**_facts(version, skipped[version.id])) for version in versions)
-    )
-
-
-async def statuses(
-    library: DocsLibrary, versions: Sequence[SiteVersion], message: str = ""
-) -> DocsStatus:
-    """The result of `docs_status`: the versions, with the addresses that failed or were left out, and why."""
-    skipped = await library.store.skipped([version.id for version in versions])
-    failures = {one.id: await library.store.failures(one.id) for one in versions if one.failed}
-    sites = (_status(one, failures.get(one.id, ()), skipped[one.id]) for one in versions)
-    return DocsStatus(sites=tuple(sites), message=message)
-
-
-def _status(
-    version: SiteVersion, failures: Sequence[UrlFailure], skipped: Sequence[Skipped]
-) -> DocsSiteStatus:
-    owner, reason = version.owner, version.reason
-    if owner is not None and is_dead(owner):
-        command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
-        reason = (
-            f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
-        )
-        owner = None
-    return DocsSiteStatus(
-        **_facts(version, skipped),
-        reason=reason,
-        progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
-        # Pages that a refresh has not found yet are kept.
-        known=max(version.known, version.page_count),
-        failed=version.failed,
-        unembedded=version.unembedded,
-        generation=version.generation,
-        refresh_date=iso_date(version.refresh_at),
-        owner=f"{owner.machine}:{owner.pid}" if owner else None,
-        heartbeat_seconds=round(time.time() - version.heartbeat, 1)
-        if owner and version.heartbeat
-        else None,
-        failures=tuple(
-            DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures
-        ),
-        skipped=tuple(
-            DocsSkipped(reason=one.reason, count=one.count, urls=one.urls) for one in skipped
-        ),
-    )
-
-
-def _facts(version: SiteVersion, skipped: Sequence[Skipped]) -> dict[str, object]:
-    age = ""
-    if version.indexed_at is not None:
-        seconds = max(0.0, time.time() - version.indexed_at)
-        length, unit = next(
-            ((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second")
-        )
-        age = f"{(count := int(seconds // length))} {unit}{'' if count == 1 else 's'}"
-    return {
-        "id": str(version.id),
-        "name": version.name,
-        "version": version.label,
-        "url": version.home,
-        "status": version.status,
-        "indexed_date": iso_date(version.indexed_at),
-        "page_count": version.page_count,
-        "age": age,
-        "left_out": "; ".join(f"{one.count:,} {one.reason}" for one in skipped[:MOST_REASONS]),
-    }

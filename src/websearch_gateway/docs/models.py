@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import BrowserUse, Deadline
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -48,8 +48,6 @@ read, embedded and written."""
 
 MOST_DEATHS = 2
 """So many owners in a row that died at the same address make a version `failed`."""
-
-BrowserUse = Literal["never", "auto", "always"]
 
 
 @dataclass(frozen=True, slots=True)

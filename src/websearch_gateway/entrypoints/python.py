@@ -34,6 +34,8 @@ from websearch_gateway.models import (
     DIRECT,
     Claim,
     ContentRequest,
+    DocsReadRequest,
+    DocsSearchRequest,
     Freshness,
     PassagesRequest,
     Progress,
@@ -162,7 +164,8 @@ class Gateway:
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
-        return await self._gateway.search_docs(query, **_made(DocsOptions, **options))
+        request = _made(DocsSearchRequest, query=query, **options)
+        return await self._gateway.documentation.search(request, DIRECT)
 
     async def read_docs(
         self,
@@ -172,10 +175,8 @@ class Gateway:
         **options: Unpack[ReadDocsOptions],
     ) -> DocsReadResponse:
         """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
-        from websearch_gateway.docs import read_docs
-
-        _made(_Section, section_id=section_id, url=url, **options)
-        return await read_docs(self._gateway.docs, section_id=section_id, url=url, **options)
+        request = _made(DocsReadRequest, section_id=section_id, url=url, **options)
+        return await self._gateway.documentation.read(request, DIRECT)
 
     @property
     def _gateway(self) -> app.Gateway:
@@ -428,11 +429,6 @@ class ReadDocsOptions(TypedDict, total=False):
     around: int
     max_tokens: int
     outline: bool
-
-
-class _Section(ReadDocsOptions, total=False):
-    section_id: str | None
-    url: str | None
 
 
 def _show_options(method: Callable[..., object], options: type) -> None:

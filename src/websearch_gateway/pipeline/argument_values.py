@@ -25,15 +25,15 @@ def whole_number(field: str, value: int, most: int, least: int = 1) -> int:
     return value
 
 
-def up_to(field: str, value: int, most: int) -> tuple[int, tuple[str, ...]]:
+def up_to(field: str, value: int, most: int, least: int = 1) -> tuple[int, tuple[str, ...]]:
     """`value`, or `most` with a warning if it is larger: to ask for more than there is has only one meaning.
 
     Raises:
-        SearchValidationError: `value`, given as the parameter `field`, is not a whole number from 1 on.
+        SearchValidationError: `value`, given as the parameter `field`, is not a whole number from `least` on.
     """
     if isinstance(value, int) and not isinstance(value, bool) and value > most:
         return most, (f"`{field}` is at most {most}: {most} is used.",)
-    return whole_number(field, value, most), ()
+    return whole_number(field, value, most, least), ()
 
 
 def flag(field: str, value: bool) -> bool:

@@ -35,6 +35,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import (
     LOCAL,
+    MOST_SIMILAR,
+    SIMILAR,
     Call,
     Caller,
     Progress,
@@ -359,12 +361,6 @@ class _Limit(NamedTuple):
 def _number(stored: bytes | None) -> int:
     """The number; 0 if absent or not a number. Python reads no number of thousands of digits."""
     return int(stored) if stored and len(stored) < 20 and stored.isdigit() else 0
-
-
-MOST_SIMILAR = 20
-
-SIMILAR = 0.72
-"""The least cosine of a similar question, unless a caller gives one."""
 
 
 @dataclass(frozen=True, slots=True)

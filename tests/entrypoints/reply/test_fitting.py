@@ -18,7 +18,7 @@ from websearch_gateway.entrypoints.reply.fitting import (
     fit_sites,
     fit_web,
 )
-from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, MOST_WARNINGS, size_of
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, MOST_WARNINGS
 from websearch_gateway.results import (
     Citation,
     DocsFailure,
@@ -45,6 +45,7 @@ from websearch_gateway.results import (
     WebResult,
     WebSearchResponse,
     WireModel,
+    size_of,
 )
 
 TOKENS = 2_000

@@ -13,8 +13,8 @@ from websearch_gateway.entrypoints.reply.sizes import (
     opening,
     shares,
     shortened,
-    size_of,
 )
+from websearch_gateway.results import size_of
 
 MANY_TEXTS = st.text(st.sampled_from('ab \n"\\日👩\u200d\u0301'), max_size=300)
 

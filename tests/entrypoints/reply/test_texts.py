@@ -23,7 +23,7 @@ from websearch_gateway.entrypoints.reply.fitting import (
     fit_web,
 )
 from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
-from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN
 from websearch_gateway.entrypoints.reply.texts import (
     answer_text,
     claims_text,
@@ -81,6 +81,7 @@ from websearch_gateway.results import (
     WebResult,
     WebSearchResponse,
     WireModel,
+    size_of,
 )
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.settings.loading import ENGINES

@@ -15,11 +15,11 @@ from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.docs.models import CrawlOptions
-from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN
 from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, no_progress
-from websearch_gateway.results import WireModel
+from websearch_gateway.results import WireModel, size_of
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 TOKENS = 2_000

@@ -41,7 +41,6 @@ from websearch_gateway.docs.crawl.sources import (
     body_hash,
 )
 from websearch_gateway.docs.models import (
-    BrowserUse,
     Document,
     PageDraft,
     ReadDocument,
@@ -62,7 +61,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import UNLIMITED, Deadline
+from websearch_gateway.models import UNLIMITED, BrowserUse, Deadline
 from websearch_gateway.ports import Embedder
 
 if TYPE_CHECKING:

@@ -48,7 +48,6 @@ from websearch_gateway.docs.crawl.sources import (
 )
 from websearch_gateway.docs.models import (
     IN_WORK,
-    BrowserUse,
     CrawlOptions,
     CrawlProgress,
     Owner,
@@ -69,7 +68,7 @@ from websearch_gateway.errors import (
     StateUnavailable,
     frames,
 )
-from websearch_gateway.models import UNLIMITED, Deadline
+from websearch_gateway.models import UNLIMITED, BrowserUse, Deadline
 from websearch_gateway.ports import Embedder
 
 ARCHIVE_SECONDS = 600.0

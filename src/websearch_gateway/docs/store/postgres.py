@@ -205,7 +205,9 @@ class PostgresThreads(NearIndex):
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
                 if not job.cancel():  # it has begun
-                    while not running.done():  # a cancel that arrives between two statements stops none
+                    while (
+                        not running.done()
+                    ):  # a cancel that arrives between two statements stops none
                         await asyncio.to_thread(use.stop)
                         await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
                     await asyncio.gather(running, return_exceptions=True)

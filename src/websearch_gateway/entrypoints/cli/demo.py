@@ -23,7 +23,7 @@ from websearch_gateway.entrypoints.cli.documentation import show_hits
 from websearch_gateway.entrypoints.cli.render import show_error, show_response
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
-from websearch_gateway.models import SearchRequest
+from websearch_gateway.models import DocsSearchRequest, SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
 from websearch_gateway.sandbox import Sandbox, engines, environment, serving
 from websearch_gateway.settings.loading import Settings, load_settings
@@ -206,7 +206,11 @@ async def _documented(gateway: Gateway, url: str) -> Scene:
     try:
         site = await gateway.docs.add(url, "heron", "2.0", CrawlOptions(delay=0.0))
         await gateway.docs.runner.crawl(site.id)
-        return Scene(caption, DOCUMENTED, await gateway.search_docs(DOCUMENTED, max_results=1))
+        return Scene(
+            caption,
+            DOCUMENTED,
+            await gateway.documentation.search(DocsSearchRequest(DOCUMENTED, max_results=1)),
+        )
     except SearchError as error:
         return Scene(caption, DOCUMENTED, describe(error))
 

@@ -12,7 +12,8 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -30,10 +31,20 @@ from websearch_gateway.entrypoints.cli.asking import (
     texts_given,
 )
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.models import (
+    DIRECT,
+    LONGEST_DELAY,
+    MOST_AROUND,
+    MOST_SECTIONS,
+    MOST_SITE_PAGES,
+    BrowserUse,
+    DocsAddRequest,
+    DocsReadRequest,
+    DocsSearchRequest,
+    DocsStatusRequest,
+)
 from websearch_gateway.results import (
     DocsProject,
-    DocsReadResponse,
-    DocsSites,
     DocsStatus,
     WireModel,
 )
@@ -41,7 +52,7 @@ from websearch_gateway.settings.loading import Settings, config_path, forget_unu
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
-    from websearch_gateway.docs import SiteVersion
+    from websearch_gateway.ports import IndexedSite
 
 
 R = TypeVar("R", bound=WireModel)
@@ -70,27 +81,15 @@ def _within(
     return run(act, printed, as_json=as_json, config=config)
 
 
-async def _statuses(
-    gateway: Gateway, sites: Sequence[SiteVersion], message: str = ""
-) -> DocsStatus:
-    from websearch_gateway.docs import statuses
-
-    return await statuses(gateway.docs, sites, message)
-
-
-async def _named(gateway: Gateway, site: str | None, label: str | None) -> list[SiteVersion]:
-    return await (gateway.docs.find(site, label) if site else gateway.docs.shown())
-
-
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List every site, of every status."""
 
-    async def look(gateway: Gateway) -> DocsSites:
-        from websearch_gateway.docs import listed
-
-        return await listed(gateway.docs, await gateway.docs.shown())
-
-    _within(look, "show_sites", as_json, config)
+    _within(
+        lambda gateway: gateway.documentation.sites(DIRECT, every=True),
+        "show_sites",
+        as_json,
+        config,
+    )
 
 
 def status(
@@ -103,10 +102,13 @@ def status(
 ) -> None:
     """Show how far crawls are, which pages failed and why, and which process crawls."""
 
-    async def look(gateway: Gateway) -> DocsStatus:
-        return await _statuses(gateway, await _named(gateway, site, label))
-
-    _within(look, "show_status", as_json, config)
+    request = DocsStatusRequest(site, label)
+    _within(
+        lambda gateway: gateway.documentation.status(request, DIRECT),
+        "show_status",
+        as_json,
+        config,
+    )
 
 
 def search(
@@ -116,7 +118,10 @@ def search(
     max_results: Annotated[
         int,
         typer.Option(
-            "--max-results", "-n", parser=number(int, 10), help="The most sections (1-50)."
+            "--max-results",
+            "-n",
+            parser=number(int, 10),
+            help=f"The most sections (1-{MOST_SECTIONS}).",
         ),
     ] = 10,
     max_tokens: Annotated[
@@ -127,13 +132,16 @@ def search(
     config: ConfigOption = None,
 ) -> None:
     """Find the sections that answer a query."""
-    options: dict[str, Any] = {
-        "site_id": text_given(site),
-        "label": text_given(version),
-        "max_results": max_results,
-        "max_tokens": max_tokens,
-    }
-    _within(lambda gateway: gateway.search_docs(query, **options), "show_hits", as_json, config)
+    request = DocsSearchRequest(
+        query,
+        site_id=text_given(site),
+        label=text_given(version),
+        max_results=max_results,
+        max_tokens=max_tokens,
+    )
+    _within(
+        lambda gateway: gateway.documentation.search(request, DIRECT), "show_hits", as_json, config
+    )
 
 
 def read(
@@ -142,7 +150,10 @@ def read(
     ],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     around: Annotated[
-        int, typer.Option(parser=number(int, 0), help="Sections before and after it (0-20).")
+        int,
+        typer.Option(
+            parser=number(int, 0), help=f"Sections before and after it (0-{MOST_AROUND})."
+        ),
     ] = 0,
     max_tokens: Annotated[
         int, typer.Option(parser=number(int, 4_000), help="The most tokens.")
@@ -155,18 +166,18 @@ def read(
 ) -> None:
     """Read a section or a page from the index."""
 
-    async def look(gateway: Gateway) -> DocsReadResponse:
-        from websearch_gateway.docs import read_docs
-
-        options: dict[str, Any] = {
-            "url" if "://" in place else "section_id": place,
-            "label": text_given(version),
-        }
-        return await read_docs(
-            gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options
-        )
-
-    _within(look, "show_section", as_json, config)
+    is_url = "://" in place
+    request = DocsReadRequest(
+        section_id=None if is_url else place,
+        url=place if is_url else None,
+        label=text_given(version),
+        around=around,
+        max_tokens=max_tokens,
+        outline=outline,
+    )
+    _within(
+        lambda gateway: gateway.documentation.read(request, DIRECT), "show_section", as_json, config
+    )
 
 
 BackgroundOption = Annotated[
@@ -180,12 +191,12 @@ SourceArgument = Annotated[
 DelayOption = Annotated[
     float | None,
     typer.Option(
-        parser=number(float, least=0, most=600),
-        help="Seconds between two requests to a host (0-600). Default: 0.25.",
+        parser=number(float, least=0, most=LONGEST_DELAY),
+        help=f"Seconds between two requests to a host (0-{LONGEST_DELAY:g}). Default: 0.25.",
     ),
 ]
 BrowserOption = Annotated[
-    Literal["never", "auto", "always"] | None,
+    BrowserUse | None,
     typer.Option(help="Run the pages' scripts. Default: auto."),
 ]
 ProjectOption = Annotated[
@@ -215,8 +226,8 @@ def add(
     max_pages: Annotated[
         int | None,
         typer.Option(
-            parser=number(int, least=1, most=1_000_000),
-            help="The most pages (1-1000000). Default: 20000.",
+            parser=number(int, least=1, most=MOST_SITE_PAGES),
+            help=f"The most pages (1-{MOST_SITE_PAGES}). Default: 20000.",
         ),
     ] = None,
     delay: DelayOption = None,
@@ -238,28 +249,27 @@ def add(
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        options: dict[str, Any] = {
-            "max_pages": max_pages,
-            "delay": delay,
-            "browser": browser,
-            "base_url": text_given(base_url),
-        }
-        options |= {
-            "include": texts_given(include) or None,
-            "exclude": texts_given(exclude) or None,
-        }
-        options["headers"] = tuple(_header(line) for line in header or ()) or None
-        options = {name: value for name, value in options.items() if value is not None}
+        request = DocsAddRequest(
+            source or "",
+            name,
+            version or label,
+            max_pages=max_pages,
+            delay=delay,
+            base_url=text_given(base_url),
+            include=texts_given(include) or None,
+            exclude=texts_given(exclude) or None,
+            browser=browser,
+            headers=tuple(_header(line) for line in header or ()) or None,
+        )
         crawled = partial(
             _crawled, background=background, config=config, as_json=as_json, discards=True
         )
         if source is None:
-            options |= {"version": version} if version else {}
             return await _add_project(
-                gateway, project or ".", options, crawled, yes=yes, as_json=as_json
+                gateway, project or ".", request, crawled, yes=yes, as_json=as_json
             )
         place = await _at_its_version(gateway, source, project)
-        site, note = await gateway.add_docs(place, name, version or label, **options)
+        site, note = await gateway.documentation.register(replace(request, url=place))
         status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
         return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
@@ -282,7 +292,7 @@ def update(
     """Refresh sites. Until that is done, searches find the old pages."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        named = await _named(gateway, site, label)
+        named = await (gateway.docs.find(site, label) if site else gateway.docs.shown())
         sites = [version for version in named if not stale or (version.indexed_at or 0.0) < before]
         if stale and not sites:
             return DocsStatus(message="No site is due.")
@@ -323,8 +333,8 @@ def delete(
                 raise SearchValidationError("Nothing was deleted.")
         for version in found:
             await gateway.docs.store.delete_version(version.id)
-        return await _statuses(
-            gateway, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}."
+        return await gateway.docs.report(
+            found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}."
         )
 
     _within(act, "show_message", as_json, config)
@@ -347,7 +357,7 @@ def export(
         found = await gateway.docs.find_one(site, label)
         count = await export_site(gateway.docs, found, gateway.embedder.name, file)
         message = f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}."
-        return await _statuses(gateway, [found], message)
+        return await gateway.docs.report([found], message)
 
     _within(act, "show_status", as_json, config)
 
@@ -362,9 +372,8 @@ def import_file(
     async def act(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs import import_site
 
-        return await _statuses(
-            gateway, [await import_site(gateway.docs, gateway.embedder.name, file)]
-        )
+        site = await import_site(gateway.docs, gateway.embedder.name, file)
+        return await gateway.docs.report([site])
 
     _within(act, "show_status", as_json, config)
 
@@ -383,7 +392,7 @@ def work(config: ConfigOption = None) -> None:
 
 async def _crawled(
     gateway: Gateway,
-    sites: Sequence[SiteVersion],
+    sites: Sequence[IndexedSite],
     again: str,
     *,
     background: bool,
@@ -399,7 +408,7 @@ async def _crawled(
 
     turns = asyncio.Semaphore(SITES_AT_ONCE)
 
-    async def crawl(site: SiteVersion) -> str:
+    async def crawl(site: IndexedSite) -> str:
         try:
             async with turns:
                 await watched(gateway, site, quiet=as_json or len(sites) > 1)
@@ -423,7 +432,7 @@ async def _crawled(
             typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
             raise
     now = [version for site in sites if (version := await gateway.docs.store.version(site.id))]
-    return await _statuses(gateway, now, " ".join(filter(None, messages)))
+    return await gateway.docs.report(now, " ".join(filter(None, messages)))
 
 
 def _start_worker(config: Path | None) -> None:
@@ -602,7 +611,7 @@ async def _at_its_version(gateway: Gateway, source: str, project: str | None) ->
 async def _add_project(
     gateway: Gateway,
     folder: str,
-    options: Mapping[str, Any],
+    request: DocsAddRequest,
     crawl: Crawl,
     *,
     yes: bool,
@@ -612,7 +621,7 @@ async def _add_project(
 
     Without a terminal nobody is asked.
     """
-    if options.keys() & {"version", "headers", "base_url"}:
+    if request.label or request.headers or request.base_url:
         raise SearchValidationError(
             "--version, --header and --base-url are for one site, not for a project. Add that site by its address: "
             "websearch-gateway docs add URL NAME VERSION --header ..."
@@ -632,12 +641,12 @@ async def _add_project(
         show_status(listed)
         if not typer.confirm(f"Index the documentation of {len(wanted)} packages?"):
             return DocsProject(message="Nothing was added.")
-    sites: dict[int, SiteVersion] = {}
+    sites: dict[int, IndexedSite] = {}
     notes = []
     for one in wanted:
         package = f"{one.package}@{one.version}" if one.version else one.package
         try:
-            site, note = await gateway.add_docs(package, **options)
+            site, note = await gateway.documentation.register(replace(request, url=package))
         except SearchError as error:
             notes.append(f"{package} was not added: {error.message}")
             continue

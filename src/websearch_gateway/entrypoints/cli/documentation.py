@@ -22,7 +22,8 @@ from websearch_gateway.results import (
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
-    from websearch_gateway.docs import CrawlProgress, SiteVersion
+    from websearch_gateway.docs import CrawlProgress
+    from websearch_gateway.ports import IndexedSite
 
 STATUS_STYLES = {
     "completed": "green",
@@ -165,7 +166,7 @@ PAGES_DONE = "{task.completed:,.0f} of {task.total:,.0f} pages"
 SPEED = "{task.fields[speed]}  {task.fields[waiting]}"
 
 
-async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
+async def watched(gateway: Gateway, site: IndexedSite, *, quiet: bool) -> None:
     """Crawl a site and show the progress on a terminal. Raises what `CrawlRunner.crawl` raises."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:

@@ -6,11 +6,11 @@ from typing import Any
 
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.mcp.clients import View
-from websearch_gateway.entrypoints.reply.sizes import opening, size_of
+from websearch_gateway.entrypoints.reply.sizes import opening
 from websearch_gateway.entrypoints.reply.structured import lean
 from websearch_gateway.entrypoints.reply.texts import error_text
 from websearch_gateway.entrypoints.tools.table import Arguments, Tool
-from websearch_gateway.results import WireModel
+from websearch_gateway.results import WireModel, size_of
 
 CUT = "\n\n(Cut to fit the reply.)"
 

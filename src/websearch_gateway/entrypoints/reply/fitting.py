@@ -19,7 +19,6 @@ from websearch_gateway.entrypoints.reply.sizes import (
     opening,
     shares,
     shortened,
-    size_of,
 )
 from websearch_gateway.results import (
     CheckedClaim,
@@ -43,6 +42,7 @@ from websearch_gateway.results import (
     WebResult,
     WebSearchResponse,
     WireModel,
+    size_of,
 )
 
 A = TypeVar("A", bound=SearchResponse)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from websearch_gateway.evidence import window
-from websearch_gateway.results import WireModel
+from websearch_gateway.results import size_of
 
 T = TypeVar("T")
 
@@ -24,14 +23,6 @@ LONGEST_WARNING = 400
 """Characters: two sentences with an address in them."""
 LONGEST_TITLE = 300
 """Characters: longer than any title that a person would write."""
-
-
-def size_of(value: Any) -> int:
-    """The size of a text, a result or JSON-ready data."""
-    if isinstance(value, WireModel):
-        value = value.model_dump(mode="json", by_alias=True)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return len(text.encode("utf-8", "backslashreplace"))
 
 
 def shares(sizes: Sequence[int], room: int) -> list[int]:

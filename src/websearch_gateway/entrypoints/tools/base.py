@@ -12,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictBool,
+    StrictFloat,
     StrictInt,
     StrictStr,
     ValidationError,
@@ -67,7 +68,12 @@ def arguments_of(request: type[DataclassInstance], name: str, **defaults: Any) -
     return create_model(name, __base__=Made, __module__=request.__module__, **made)
 
 
-_STRICT: Mapping[Any, Any] = {str: StrictStr, int: StrictInt, bool: StrictBool}
+_STRICT: Mapping[Any, Any] = {
+    str: StrictStr,
+    int: StrictInt,
+    float: StrictFloat,
+    bool: StrictBool,
+}
 
 
 def _strict(kind: Any) -> Any:

@@ -19,7 +19,6 @@ from websearch_gateway.entrypoints.reply.sizes import (
     BYTES_PER_TOKEN,
     LONGEST_TITLE,
     shortened,
-    size_of,
 )
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.models import (
@@ -29,7 +28,7 @@ from websearch_gateway.models import (
     Progress,
     WebSearchRequest,
 )
-from websearch_gateway.results import ConnectorHit, ConnectorHits, ConnectorPage, WireModel
+from websearch_gateway.results import ConnectorHit, ConnectorHits, ConnectorPage, WireModel, size_of
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway

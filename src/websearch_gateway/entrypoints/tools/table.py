@@ -8,9 +8,7 @@ costs tokens in every conversation: say when to use the tool, and do not repeat 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import StrictFloat, StrictInt, StrictStr
+from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs import has_site
 from websearch_gateway.entrypoints.reply.fitting import fit_answer, fit_similar
@@ -20,11 +18,17 @@ from websearch_gateway.entrypoints.reply.texts import (
     providers_text,
     similar_text,
 )
-from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
+from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, arguments_of
 from websearch_gateway.entrypoints.tools.chatgpt import CHATGPT
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import (
+    CacheClearRequest,
+    CachedRequest,
+    CacheMigrateRequest,
+    SimilarRequest,
+)
 from websearch_gateway.results import (
     CacheClearResult,
     CachedAnswer,
@@ -74,19 +78,6 @@ OPS: tuple[Tool, ...] = (
 )
 
 
-class SearchCachedArguments(Arguments):
-    query: Annotated[
-        StrictStr, declared("The question, in full words.", minLength=1, maxLength=400)
-    ]
-
-
-class SearchSimilarArguments(SearchCachedArguments):
-    threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = (
-        0.72
-    )
-    max_results: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
-
-
 _cache = partial(Tool, toolset="cache", open_world=False)
 
 CACHE: tuple[Tool, ...] = (
@@ -96,10 +87,10 @@ CACHE: tuple[Tool, ...] = (
         description=(
             "Get recent answers to similar questions; these may mean something else. Free, and calls no upstream."
         ),
-        arguments=SearchSimilarArguments,
+        arguments=arguments_of(SimilarRequest, "SearchSimilarArguments"),
         result=SimilarAnswers,
         run=lambda gateway, asked, caller, _: gateway.search_similar(
-            **asked.model_dump(), caller=caller
+            asked.query, caller, threshold=asked.threshold, max_results=asked.max_results
         ),
         fit=fit_similar,
         text=similar_text,
@@ -108,7 +99,7 @@ CACHE: tuple[Tool, ...] = (
         name="search_cached",
         title="Answer from the cache",
         description="Like search_web, but only from the cache; `found` is false if the answer is not there.",
-        arguments=SearchCachedArguments,
+        arguments=arguments_of(CachedRequest, "SearchCachedArguments"),
         result=CachedAnswer,
         run=lambda gateway, asked, caller, _: gateway.search_cached(asked.query, caller),
         fit=fit_answer,
@@ -117,33 +108,17 @@ CACHE: tuple[Tool, ...] = (
 )
 
 
-class CacheClearArguments(Arguments):
-    older_than_hours: Annotated[
-        StrictFloat | None,
-        declared("Only entries older than this. Default: any age.", exclusiveMinimum=0),
-    ] = None
-    query: Annotated[
-        StrictStr | None,
-        declared("Only answers to this question. Default: everything.", minLength=1, maxLength=400),
-    ] = None
-
-
-class CacheMigrateArguments(Arguments):
-    target: Annotated[
-        StrictStr,
-        declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000),
-    ]
-
-
 _admin = partial(Tool, toolset="admin", text=facts_text, changes_data=True, open_world=False)
 
 CACHE_CLEAR = _admin(
     name="cache_clear",
     title="Clear the cache",
     description="Remove cached answers, results and pages, for all users.",
-    arguments=CacheClearArguments,
+    arguments=arguments_of(CacheClearRequest, "CacheClearArguments"),
     result=CacheClearResult,
-    run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
+    run=lambda gateway, asked, *_: gateway.cache.clear(
+        older_than_hours=asked.older_than_hours, query=asked.query
+    ),
 )
 
 ADMIN: tuple[Tool, ...] = (
@@ -152,7 +127,7 @@ ADMIN: tuple[Tool, ...] = (
         name="cache_migrate",
         title="Copy the cache elsewhere",
         description="Copy all cached entries to another state backend. After an interruption, call it again to resume.",
-        arguments=CacheMigrateArguments,
+        arguments=arguments_of(CacheMigrateRequest, "CacheMigrateArguments"),
         result=MigrateResult,
         run=lambda gateway, asked, caller, _: gateway.migration.migrate(asked.target, caller),
     ),

@@ -8,8 +8,9 @@ import pytest
 
 from tests.opening import Open
 from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
-from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN
 from websearch_gateway.models import LOCAL
+from websearch_gateway.results import size_of
 from websearch_gateway.sandbox import Sandbox
 
 TOKENS = 2_000
