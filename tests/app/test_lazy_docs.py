@@ -33,7 +33,7 @@ async def test_the_index_is_made_once_and_closed_only_if_made(
 
 
 def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
-    program = "import sys, websearch_gateway.app.gateway; print([name for name in sys.modules if '.docs_index.' in name])"
+    program = "import sys, websearch_gateway.app.gateway; print([name for name in sys.modules if '.docs.' in name])"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
@@ -79,7 +79,7 @@ async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
 def test_a_missing_library_is_reported_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SearchNotConfiguredError, match="lancedb"):
-        lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None, None)  # type: ignore[arg-type]
+        lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None, None, None)  # type: ignore[arg-type]
 
 
 async def test_crawls_end_before_the_processes_and_sockets_that_they_use(gateway: Open) -> None:

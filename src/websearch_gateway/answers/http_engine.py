@@ -32,7 +32,6 @@ from websearch_gateway.answers.common import (
 )
 from websearch_gateway.base import (
     MAX_REPLY_BYTES,
-    PASSING_STATUSES,
     Reply,
     ReplyParser,
     Retry,
@@ -43,20 +42,17 @@ from websearch_gateway.base import (
     note_status,
     note_tokens,
     noting_model,
-    parse_retry_after,
+    refusal_of,
     send,
+    unavailable,
     utc_now,
     without_key,
 )
 from websearch_gateway.errors import (
-    QUOTA,
-    RATE_LIMITED,
     NotAsked,
-    SearchAuthError,
     SearchError,
     SearchProviderError,
     SearchProviderParseError,
-    SearchValidationError,
 )
 from websearch_gateway.models import (
     Answer,
@@ -76,9 +72,6 @@ MAX_TURNS = 3
 
 GONE_SECONDS = 600.0
 """How long a missing model is skipped before it is tried again (seconds)."""
-
-_REASONS = {402: QUOTA, 429: RATE_LIMITED}
-_OVERLOADED = 529
 
 
 @dataclass(slots=True)
@@ -334,32 +327,15 @@ class HttpEngine:
     def _failure(self, reply: Reply) -> SearchError | None:
         """The error for a status of any vendor. Omits the vendor's words, which may quote the question."""
         status, vendor = reply.status, self.api.vendor
-        # Of a proxy or a bot check, so the status says nothing about the key.
+        # Of a proxy or a bot check, so the status says nothing about the key or the request.
         is_page = reply.body.lstrip()[:1] == b"<"
-        if 200 <= status < 300:
-            return (
-                SearchProviderParseError(f"{vendor} answered with a page instead of JSON.")
-                if is_page
-                else None
-            )
-        if status == 401 or (status == 403 and not is_page):  # Perplexity rejects a key with a page
-            return SearchAuthError(
-                f"{vendor} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY."
-            )
-        if status == 404 and not is_page:
+        if is_page and 200 <= status < 300:
+            return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.")
+        if is_page and status != 401:  # Perplexity rejects a key with a page
+            return unavailable(status, reply.headers, vendor)
+        if status == 404:
             return ModelGone(f"{vendor} does not know the model.")
-        if status in (400, 413, 422) and not is_page:
-            return SearchValidationError(
-                f"{vendor} rejected the request as invalid (HTTP {status})."
-            )
-        return SearchProviderError(
-            f"{vendor}'s rate limit is reached (HTTP 429)."
-            if status == 429
-            else f"{vendor} answered with HTTP {status}.",
-            retry_after=parse_retry_after(reply.headers, time.time()),
-            retryable=status in PASSING_STATUSES or status == _OVERLOADED,
-            details={"reason": reason} if (reason := _REASONS.get(status)) else None,
-        )
+        return refusal_of(status, reply.headers, vendor, f"{self.name.upper()}_API_KEY")
 
 
 def _size(replies: Sequence[bytes]) -> int:

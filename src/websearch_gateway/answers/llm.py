@@ -28,7 +28,6 @@ from websearch_gateway.answers.draft import (
     numbered_passages,
 )
 from websearch_gateway.base import (
-    PASSING_STATUSES,
     Retry,
     adapter,
     billed,
@@ -40,8 +39,8 @@ from websearch_gateway.base import (
     note_status,
     note_tokens,
     noting_model,
-    parse_retry_after,
     send,
+    unavailable,
     utc_now,
 )
 from websearch_gateway.errors import (
@@ -287,11 +286,7 @@ class Chat:
             return kind(
                 f"{self.server.address} refused the request (HTTP {status}); check {self.server.model_settings}."
             )
-        return SearchProviderError(
-            f"{self.server.address} answered with HTTP {status}.",
-            retry_after=parse_retry_after(headers, 0.0),
-            retryable=status in PASSING_STATUSES,
-        )
+        return unavailable(status, headers, self.server.address)
 
 
 def _is_too_long(body: bytes) -> bool:

@@ -72,13 +72,13 @@ if TYPE_CHECKING:
     )
     from websearch_gateway.base.net.charsets import charset_of, decode, decoded
     from websearch_gateway.base.net.client import HttpSearcher, Reply, billed, create_client, send
+    from websearch_gateway.base.net.failures import mapped_errors, refusal_of, unavailable
     from websearch_gateway.base.net.fetch import (
         ACCEPT_PAGE,
         PRODUCT,
         Fetched,
         Fetcher,
         Fetching,
-        mapped_errors,
         seconds_until_reset,
         user_agent,
     )

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.base.net.bodies import CodingError
-from websearch_gateway.base.net.fetch import mapped_errors, mapped_page_errors
+from websearch_gateway.base.net.failures import mapped_errors, mapped_page_errors
 from websearch_gateway.errors import (
     SearchFetchError,
     SearchProviderError,

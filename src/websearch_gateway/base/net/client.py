@@ -8,7 +8,6 @@ import asyncio
 import http.cookiejar
 import logging
 import math
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +29,6 @@ from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
     MAX_REPLY_BYTES,
-    BodyCutShort,
     BodyTooLarge,
     ReplyParser,
     in_own_thread,
@@ -38,21 +36,22 @@ from websearch_gateway.base.net.bodies import (
     read_body,
     without_key,
 )
-from websearch_gateway.base.net.fetch import USER_AGENT, UnreachableProxyError, mapped_errors
+from websearch_gateway.base.net.failures import (
+    UnreachableProxyError,
+    is_about_tls,
+    mapped_errors,
+    refusal_of,
+)
+from websearch_gateway.base.net.fetch import USER_AGENT
 from websearch_gateway.base.net.requests import (
-    PASSING_STATUSES,
     Retry,
     note_host,
     note_status,
     parse_retry_after,
 )
 from websearch_gateway.errors import (
-    QUOTA,
-    RATE_LIMITED,
-    SearchAuthError,
     SearchError,
     SearchProviderError,
-    SearchValidationError,
     Unavailable,
 )
 from websearch_gateway.models import (
@@ -119,14 +118,6 @@ def billed(bill: Bill, usd: float) -> Iterator[None]:
         _PRICE.reset(token)
 
 
-def _is_about_tls(error: httpx2.ConnectError) -> bool:
-    """Whether a connection was made, and TLS on it failed: with the target, behind a proxy."""
-    cause = error.__cause__
-    return isinstance(cause, httpcore2.ConnectError) and isinstance(
-        next(iter(cause.args), None), ssl.SSLError
-    )
-
-
 class _RoutedTransport(httpx2.AsyncBaseTransport):
     """Sends each request directly or through its proxy, or over the transport `only` if that is given."""
 
@@ -163,7 +154,7 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
                 bill.book(-booked)
             if (
                 isinstance(error, httpx2.ConnectError)
-                and not _is_about_tls(error)
+                and not is_about_tls(error)
                 and self._proxy_of(request.url)
             ):
                 setting = self._outbound.proxy_setting(request.url.scheme)
@@ -241,15 +232,10 @@ async def send(
                 raise SearchProviderError(
                     f"The reply of {upstream} is larger than {max_bytes:,} bytes."
                 ) from None
-            except BodyCutShort:
-                raise SearchProviderError(
-                    f"The reply of {upstream} ended too early.", retryable=True
-                ) from None
     return Reply(response.status_code, response.headers, body)
 
 
 MAX_PAGES = 10
-_REASONS = {402: QUOTA, 429: RATE_LIMITED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,20 +354,7 @@ class HttpSearcher:
         """The error for a status that means the same for all vendors. It leaves out the vendor's message, which may
         quote the query.
         """
-        status = reply.status
-        if 200 <= status < 300 or status in self.provider.capabilities.empty_statuses:
+        if reply.status in self.provider.capabilities.empty_statuses:
             return None
-        if status in (401, 403) and (setting := self.provider.key_setting):
-            return SearchAuthError(
-                f"{self.name} rejected the key (HTTP {status}); check {setting}."
-            )
-        if status in (400, 422):
-            return SearchValidationError(
-                f"{self.name} rejected the request as invalid (HTTP {status})."
-            )
-        return SearchProviderError(
-            f"{self.name} answered with HTTP {status}.",
-            retry_after=parse_retry_after(reply.headers, self.clock()),
-            retryable=status in PASSING_STATUSES,
-            details={"reason": reason} if (reason := _REASONS.get(status)) else None,
-        )
+        key_setting = self.provider.key_setting
+        return refusal_of(reply.status, reply.headers, self.name, key_setting, self.clock)

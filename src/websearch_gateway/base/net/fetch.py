@@ -1,6 +1,4 @@
-"""Fetches pages whose URLs users or sites choose: guarded, pinned, capped and bounded by a deadline. And the only place
-that maps the exceptions of an HTTP exchange to ours.
-"""
+"""Fetches pages whose URLs users or sites choose: guarded, pinned, capped and bounded by a deadline."""
 
 from __future__ import annotations
 
@@ -9,10 +7,8 @@ import json as json_text
 import logging
 import math
 import re
-import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +16,6 @@ from typing import Any, Protocol, Self
 from urllib.parse import urljoin
 
 import httpcore2
-import httpx2
 
 from websearch_gateway import __version__
 from websearch_gateway.base.net.address import (
@@ -37,101 +32,18 @@ from websearch_gateway.base.net.address import (
 from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
-    BodyCutShort,
     BodyTooLarge,
-    CodingError,
     decoded_body,
 )
 from websearch_gateway.base.net.charsets import charset_of
+from websearch_gateway.base.net.failures import mapped_page_errors
 from websearch_gateway.base.net.redirects import CallCookies, refresh_of
 from websearch_gateway.base.net.requests import parse_retry_after
 from websearch_gateway.errors import (
     SearchFetchError,
-    SearchProviderError,
-    SearchProviderParseError,
     SearchTimeoutError,
-    Unavailable,
 )
 from websearch_gateway.models import Deadline
-
-
-class UnreachableProxyError(httpx2.ProxyError):
-    """The operator's proxy accepts no connection; the message names the setting that names it."""
-
-
-def unavailable(
-    error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str
-) -> Unavailable:
-    """The error for a failed exchange with `upstream`. It leaves out the original message, which may contain a URL."""
-    if isinstance(error, httpx2.TimeoutException):
-        return SearchTimeoutError(f"{upstream} did not answer in time.")
-    if isinstance(error, httpx2.ConnectError):
-        return SearchProviderError(
-            f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"}
-        )
-    if isinstance(error, UnreachableProxyError):
-        return SearchProviderError(
-            f"{upstream}: {error}", retryable=True, details={"reason": "unreachable"}
-        )
-    if isinstance(error, httpx2.ProxyError):
-        return SearchProviderError(
-            f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY."
-        )
-    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return SearchProviderError(
-            f"The address of {upstream} in the settings is invalid; correct it."
-        )
-    # A server may close a kept-alive connection at any time, so a broken exchange is retryable.
-    broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
-    return SearchProviderError(
-        f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken
-    )
-
-
-@contextmanager
-def mapped_errors(upstream: str) -> Iterator[None]:
-    """Inside the block, raise our errors instead of those of httpx2 and `net.bodies`.
-
-    Raises:
-        SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
-        SearchProviderParseError: compressed data is invalid, or a content coding was not requested.
-        SearchProviderError: any other failure of the exchange.
-    """
-    try:
-        yield
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        raise unavailable(error, upstream) from error
-    except CodingError as error:
-        raise SearchProviderParseError(f"The reply of {upstream} {error}.") from error
-    except TimeoutError as error:
-        raise SearchTimeoutError(f"{upstream} did not answer in time.") from error
-
-
-@contextmanager
-def mapped_page_errors(host: str) -> Iterator[None]:
-    """Inside the block, raise our errors about a page instead of those of httpcore2 and `net.bodies`.
-
-    Raises:
-        SearchTimeoutError: a connect, read, write or pool timeout.
-        SearchFetchError: any other failure of the exchange.
-    """
-    try:
-        yield
-    except httpcore2.TimeoutException as error:
-        raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
-    except httpcore2.ConnectError as error:
-        if error.args and isinstance(error.args[0], ssl.SSLError):
-            raise SearchFetchError(
-                f"{host} does not speak TLS, or has no valid certificate."
-            ) from error
-        raise SearchFetchError(f"{host} cannot be reached.") from error
-    except httpcore2.ProxyError as error:
-        raise SearchFetchError(f"The proxy refuses to connect to {host}.") from error
-    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-        raise SearchFetchError(f"The exchange with {host} broke off.") from error
-    except CodingError as error:
-        raise SearchFetchError(f"The page {error}.") from error
-
 
 _log = logging.getLogger(__name__)
 
@@ -467,8 +379,6 @@ async def _body(
             yield piece
     except BodyTooLarge:
         raise too_large from None
-    except BodyCutShort:
-        raise SearchFetchError("The page broke off in the middle of its compressed data.") from None
 
 
 def _check_status(

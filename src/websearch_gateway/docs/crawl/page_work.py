@@ -36,7 +36,7 @@ from websearch_gateway.docs.crawl.scope import (
 from websearch_gateway.docs.crawl.sources import (
     NOT_MODIFIED,
     PAGE_SECONDS,
-    PASSING_STATUSES,
+    TEMPORARY_STATUSES,
     Source,
     body_hash,
 )
@@ -470,7 +470,7 @@ class PageWork:
                 await self.store.finish_url(alias, "due", due=self.clock())
             await self.store.finish_url(task, "gone", f"HTTP {status}")
             return Result("failed", "" if aliases else f"HTTP {status}")
-        if status in PASSING_STATUSES or (status is None and not error.details):
+        if status in TEMPORARY_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         if status is None and member_ending(task.url):  # too large for a page
             return await self._settled_as_file(task)

@@ -251,7 +251,7 @@ class RobotsTxt:
 PAGE_SECONDS = 30.0
 MOST_MOVES = 3
 """How often a start URL may redirect to another origin in one crawl."""
-PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
+TEMPORARY_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 MAX_SITEMAPS = 50
 NOT_MODIFIED = 304
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
@@ -375,7 +375,7 @@ class WebSource:
             try:
                 await self.fetch(UrlTask(0, 0, url))
             except SearchFetchError as error:
-                if error.details.get("status") in PASSING_STATUSES or not error.details:
+                if error.details.get("status") in TEMPORARY_STATUSES or not error.details:
                     raise
                 target = canonical(urljoin(url, str(error.details.get("location", ""))))
                 if target == url or not target or Scope.of(target).origin != origin:

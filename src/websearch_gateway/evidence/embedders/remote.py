@@ -15,14 +15,13 @@ import base64
 import logging
 import math
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import httpx2
 
-from websearch_gateway.base import Reply, Retry, billed, noting_model, parse_retry_after, send
+from websearch_gateway.base import Reply, Retry, billed, noting_model, send, unavailable
 from websearch_gateway.errors import (
     NO_MODEL,
     SearchProviderError,
@@ -53,6 +52,7 @@ _HINTS = {
     403: _CHECK_KEY,
     404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME",
 }
+_NO_MODEL_HINT = ": it does not have the model; check EMBEDDING_MODEL_NAME"
 # nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
 _NOMIC = {"query": "search_query: ", "document": "search_document: "}
 
@@ -66,32 +66,31 @@ def decode(reply: Reply, name: str) -> Any:
     """The JSON of a successful reply.
 
     Raises:
-        SearchProviderError: any other status. 5xx is retryable; 429 is not, since the server asks for fewer requests.
+        SearchProviderError: any other status.
         SearchProviderParseError: not JSON.
     """
-    if error := failure(
-        reply.status, name, parse_retry_after(reply.headers, time.time()), reply.body
-    ):
+    if error := failure(reply, name):
         raise error
     with reading_reply(f"The reply of {name} is not JSON."):
         return parse_json(reply.body)
 
 
-def failure(
-    status: int, name: str, retry_after: float | None = None, body: bytes = b""
-) -> Unavailable | None:
-    """The error for a status; None for success. The server's own message is left out: it may quote a text."""
-    if 200 <= status < 300:
+def failure(reply: Reply, name: str) -> SearchProviderError | None:
+    """The error for a status; None for success. The server's own message is left out: it may quote a text.
+
+    A rejected key is no more than that the server does not serve: words alone find something, too. And they find it
+    sooner than a server that asks for a pause.
+    """
+    if 200 <= reply.status < 300:
         return None
-    details: dict[str, Any] = {"status": status}
-    hint = _HINTS.get(status, "")
-    if _MISSING_MODEL.search(body[:_MESSAGE_BYTES]):
-        details["reason"] = NO_MODEL
-        hint = ": it does not have the model; check EMBEDDING_MODEL_NAME"
-    message = f"{name} answered with HTTP {status}{hint}."
-    return SearchProviderError(
-        message, retry_after=retry_after, retryable=status >= 500, details=details
-    )
+    is_missing = _MISSING_MODEL.search(reply.body[:_MESSAGE_BYTES])
+    hint = _NO_MODEL_HINT if is_missing else _HINTS.get(reply.status, "")
+    error = unavailable(reply.status, reply.headers, name, hint)
+    if is_missing:
+        error.details["reason"] = NO_MODEL
+    if reply.status == 429:
+        error.retryable = False
+    return error
 
 
 @dataclass(slots=True)
@@ -229,7 +228,7 @@ class OllamaEmbedder(_Embedder):
 
         async def exchange() -> Reply:
             reply = await send(self.client, request, deadline, self.name)
-            if (error := failure(reply.status, self.name)) and error.retryable:
+            if (error := failure(reply, self.name)) and error.retryable:
                 raise error
             return reply
 
@@ -309,11 +308,10 @@ class HttpReranker:
         with billed(call.bill, self.price_usd):
             reply = await send(self.client, request, call, "the reranker")
             if not 200 <= reply.status < 300:  # its own message may quote a text
-                details = {"wants_texts": reply.status in (400, 422) and b"texts" in reply.body}
                 hint = _RERANKER_HINTS.get(reply.status, "")
-                raise SearchProviderError(
-                    f"The reranker answered with HTTP {reply.status}{hint}.", details=details
-                )
+                error = unavailable(reply.status, reply.headers, "The reranker", hint)
+                error.details["wants_texts"] = reply.status in (400, 422) and b"texts" in reply.body
+                raise error
         return reply.body
 
 
