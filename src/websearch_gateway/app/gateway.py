@@ -62,7 +62,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
-from websearch_gateway.pipeline.claims import ClaimChecking, Verification
+from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.documentation import Documentation
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import Guard
@@ -76,6 +76,7 @@ from websearch_gateway.pipeline.search import (
     Recall,
     SearchPipeline,
 )
+from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
 from websearch_gateway.results import (

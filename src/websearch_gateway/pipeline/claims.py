@@ -1,6 +1,4 @@
-"""Lays sentences beside pages: `check_claims` finds pages for each claim and shows what they say about it, and
-verification reads the cited pages of an answer and shows their words beside its sentences.
-"""
+"""The path of `check_claims`: finds pages for each claim, shows what they say about it, and lets a reader judge."""
 
 from __future__ import annotations
 
@@ -9,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from websearch_gateway.base import adapter, host, is_web_address, quote_url, with_scheme
-from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable, shown
-from websearch_gateway.evidence import snippets
+from websearch_gateway.base import host, is_web_address, quote_url, with_scheme
+from websearch_gateway.errors import SearchError, SearchValidationError, shown
 from websearch_gateway.models import (
     LOCAL,
     LONGEST_CLAIM,
@@ -25,23 +22,21 @@ from websearch_gateway.models import (
     Judgement,
     Page,
     Progress,
-    Support,
     WebSearchRequest,
     no_progress,
 )
 from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.page_reads import Outcome, read_pages
+from websearch_gateway.pipeline.looking import REPLY_RESERVE_SECONDS, look_through
+from websearch_gateway.pipeline.page_reads import read_pages
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import ClaimReader, Reader, Workers
+from websearch_gateway.ports import ClaimReader
 from websearch_gateway.results import (
     CheckedClaim,
     CheckedClaims,
-    Citation,
     ClaimQuote,
     FactDifference,
-    SearchResponse,
 )
 
 if TYPE_CHECKING:
@@ -50,17 +45,18 @@ if TYPE_CHECKING:
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
 AT_ONCE = 8
+"""Searches, and pages that the caller names, at once: a call of twenty claims leaves room for others."""
+SEARCH_SHARE = 1 / 2
+"""The share of a call's time that its searches may take."""
 JUDGE_SHARE = 1 / 3
 """The share of the time after the searches that is reserved for a reader."""
+CHECK_RESERVE_SECONDS = 1.0
+"""Reserved at the end of the deadline (seconds, or a tenth of it if less), for looking through the pages."""
 MOST_SHOWN = 3
 """The most sentences that are shown for a claim, of all its pages."""
 
-SEARCH_SHARE = 1 / 2
-"""The share of a call's time that its searches may take."""
-CHECK_RESERVE_SECONDS = 1.0
-"""Reserved at the end of the deadline (seconds, or a tenth of it if less), for looking through the pages."""
-REPLY_RESERVE_SECONDS = 0.2
-"""Reserved for the reply (seconds): pages that take long to look through must not cost the verdicts of the others."""
+Findings = Mapping[str, "Finding"]
+"""What pages show of a claim, by their address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,92 +79,86 @@ class ClaimChecking:
             SearchValidationError: there are no claims or too many, or each is unacceptable or carries a credential.
             SearchError: the first error of a search, if every claim needs one and none succeeds.
         """
-        with self.web.telemetry.call(
-            "\n".join(one.claim for one in claims), tool="check_claims"
-        ) as event:
+        texts = "\n".join(claim.claim for claim in claims)
+        with self.web.telemetry.call(texts, tool="check_claims") as event:
             if not 1 <= len(claims) <= MOST_CLAIMS:
                 raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
-            asked, refused = self._accepted(claims)
+            accepted, warnings = self._accepted(claims)
             async with one_deadline(self.web.deadline_seconds, caller, progress) as begun:
                 call = _Call(
-                    begun.at, begun.clock, progress=progress, caller=caller, warnings=refused
+                    begun.at, begun.clock, progress=progress, caller=caller, warnings=warnings
                 )
-                urls = await self._urls(asked, call)
-                pages = await self._pages(asked, urls, call)
-                found = await self._found(asked, urls, pages, call)
+                urls = await self._urls(accepted, call)
+                pages = await self._pages(accepted, urls, call)
+                findings = await self._findings(accepted, urls, pages, call)
                 checked = [
                     CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims
                 ]
-                for claim, of_claim in zip(asked, found, strict=True):
-                    checked[claim.number - 1] = one = _checked_claim(claim.text, of_claim)
-                    call.warnings.extend(
-                        f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim)
-                    )
+                for claim, of_claim in zip(accepted, findings, strict=True):
+                    result = _checked_claim(claim.text, of_claim)
+                    checked[claim.number - 1] = result
+                    for note in _other_pages(result, of_claim):
+                        call.warnings.append(f"Claim {claim.number}: {note}")
                 if self.reader is not None:
-                    checked = await self._judged(checked, found, self.reader, call)
-            event.served("page", sum(map(len, found)))
+                    checked = await self._judged(checked, findings, self.reader, call)
+            event.served("page", sum(map(len, findings)))
         return CheckedClaims(
             claims=tuple(checked),
             cost_usd=round(call.bill.usd, 6),
             warnings=tuple(dict.fromkeys(call.warnings)),
         )
 
-    def _accepted(self, claims: Sequence[Claim]) -> tuple[list[_Asked], list[str]]:
-        """The claims to check, and a warning for each other one. Raises the first error if none is left."""
-        accepted: list[_Asked] = []
-        errors: dict[int, SearchValidationError] = {}
+    def _accepted(self, claims: Sequence[Claim]) -> tuple[list[_Accepted], list[str]]:
+        """The claims to check, and a warning for each other one. Raises the first error if none is accepted."""
+        accepted = []
+        errors: list[SearchValidationError] = []
+        warnings = []
         for number, claim in enumerate(claims, start=1):
             try:
-                accepted.append(self._checked(number, claim))
+                accepted.append(self._cleaned(number, claim))
             except SearchValidationError as error:
-                errors[number] = error
+                errors.append(error)
+                warnings.append(f"Claim {number} was not checked: {error.code}: {error.message}")
         if not accepted:
-            raise errors[1]
-        warnings = [
-            f"Claim {number} was not checked: {one.code}: {one.message}"
-            for number, one in errors.items()
-        ]
+            raise errors[0]
         return accepted, warnings
 
-    def _checked(self, number: int, given: Claim) -> _Asked:
-        text = self.guard.clean("claims", given.claim)
+    def _cleaned(self, number: int, claim: Claim) -> _Accepted:
+        text = self.guard.clean("claims", claim.claim)
         if not 1 <= len(text) <= LONGEST_CLAIM:
-            raise _invalid(
-                f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.",
-                f"1-{LONGEST_CLAIM}",
-            )
-        if len(given.urls) > MOST_CLAIM_URLS:
-            raise _invalid(
-                f"Claim {number} has more than {MOST_CLAIM_URLS} `urls`.", f"0-{MOST_CLAIM_URLS}"
-            )
-        urls = [with_scheme(url) or "" for url in given.urls]
+            allowed = f"1-{LONGEST_CLAIM}"
+            raise _invalid(f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.", allowed)
+        if len(claim.urls) > MOST_CLAIM_URLS:
+            allowed = f"0-{MOST_CLAIM_URLS}"
+            raise _invalid(f"Claim {number} has more than {MOST_CLAIM_URLS} `urls`.", allowed)
+        urls = [with_scheme(url) or "" for url in claim.urls]
         if not all(map(is_web_address, urls)):
             raise _invalid(
                 f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https"
             )
-        return _Asked(number, text, tuple(dict.fromkeys(urls)))
+        return _Accepted(number, text, tuple(dict.fromkeys(urls)))
 
-    async def _urls(self, claims: Sequence[_Asked], call: _Call) -> list[tuple[str, ...]]:
+    async def _urls(self, claims: Sequence[_Accepted], call: _Call) -> list[tuple[str, ...]]:
         """The addresses of each claim: its own, or those that a search finds."""
-        searched = [place for place, claim in enumerate(claims) if not claim.urls]
+        searched = [claim for claim in claims if not claim.urls]
         if searched:
             await call.progress(f"Searching for {len(searched)} claims")
-        gate, until = asyncio.Semaphore(AT_ONCE), call.within(call.remaining() * SEARCH_SHARE)
-        found = await asyncio.gather(
-            *(self._searched(claims[place].text, call, gate, until) for place in searched)
+        gate = asyncio.Semaphore(AT_ONCE)
+        until = call.within(call.remaining() * SEARCH_SHARE)
+        outcomes = await asyncio.gather(
+            *(self._searched(claim.text, call, gate, until) for claim in searched)
         )
-        urls = [claim.urls for claim in claims]
-        errors = [outcome for outcome in found if isinstance(outcome, SearchError)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
         if errors and len(errors) == len(claims):
             raise errors[0]
-        for place, outcome in zip(searched, found, strict=True):
+        urls = {claim.number: claim.urls for claim in claims}
+        for claim, outcome in zip(searched, outcomes, strict=True):
             if isinstance(outcome, SearchError):
-                call.warnings.append(
-                    f"Claim {claims[place].number} was not searched: {outcome.code}: {outcome.message}"
-                )
+                reason = f"{outcome.code}: {outcome.message}"
+                call.warnings.append(f"Claim {claim.number} was not searched: {reason}")
             else:
-                urls[place] = outcome
-        return urls
+                urls[claim.number] = outcome
+        return list(urls.values())
 
     async def _searched(
         self, claim: str, call: _Call, gate: asyncio.Semaphore, until: Deadline
@@ -185,74 +175,82 @@ class ClaimChecking:
         # Only what was found: a caller must not make an address known by claiming it.
         await self.reading.provenance.remember(response, call.caller)
         call.warnings.extend(response.warnings)
-        return tuple(one.link for one in response.results)
+        return tuple(result.link for result in response.results)
 
     async def _pages(
-        self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], call: _Call
+        self, claims: Sequence[_Accepted], urls: Sequence[Sequence[str]], call: _Call
     ) -> Mapping[str, Page]:
         """The pages that could be read. Those that the caller names count as reads; those of a search do not."""
         named = {url for claim in claims for url in claim.urls}
         found = {url for of_claim in urls for url in of_claim} - named
         await call.progress(f"Reading {len(named) + len(found)} pages")
         seconds = call.remaining()
-        reserve = min(CHECK_RESERVE_SECONDS, seconds / 10) + (
-            seconds * JUDGE_SHARE if self.reader else 0.0
+        reserve = min(CHECK_RESERVE_SECONDS, seconds / 10)
+        if self.reader is not None:
+            reserve += seconds * JUDGE_SHARE
+        until = call.within(seconds - reserve)
+        reads_of_named = read_pages(
+            _NamedPages(self.reading, call).read,
+            sorted(named),
+            until,
+            # Reading a named page waits for the gate of the process itself.
+            gate=asyncio.Semaphore(AT_ONCE),
+            per_page_seconds=seconds,
         )
-        earlier = call.within(seconds - reserve)
-        given = _Given(self.reading, call)
-        outcomes: dict[str, Outcome] = {}
-        for some in await asyncio.gather(
-            # Reading a given page waits for the gate itself.
-            read_pages(
-                given.read,
-                sorted(named),
-                earlier,
-                gate=asyncio.Semaphore(AT_ONCE),
-                per_page_seconds=seconds,
-            ),
-            read_pages(
-                self.web.page_cache.read,
-                sorted(found),
-                earlier,
-                gate=self.web.gate,
-                per_page_seconds=self.web.page_seconds,
-            ),
-        ):
-            outcomes |= some
-        for url, outcome in outcomes.items():
-            if isinstance(outcome, SearchError):
+        reads_of_found = read_pages(
+            self.web.page_cache.read,
+            sorted(found),
+            until,
+            gate=self.web.gate,
+            per_page_seconds=self.web.page_seconds,
+        )
+        of_named, of_found = await asyncio.gather(reads_of_named, reads_of_found)
+        pages = {}
+        for url, outcome in (of_named | of_found).items():
+            if isinstance(outcome, Page):
+                pages[url] = outcome
+            else:
                 call.warnings.append(f"{host(url)} was not read: {outcome.code}: {outcome.message}")
-        return {url: page for url, page in outcomes.items() if isinstance(page, Page)}
+        return pages
 
-    async def _found(
+    async def _findings(
         self,
-        claims: Sequence[_Asked],
+        claims: Sequence[_Accepted],
         urls: Sequence[Sequence[str]],
         pages: Mapping[str, Page],
         call: _Call,
-    ) -> list[dict[str, Finding]]:
-        """For each claim what each page that it may be about shows, by address."""
-        asked = {
-            url: [claim.text for claim, own in zip(claims, urls, strict=True) if url in own]
-            for url in pages
-        }
-        looking = (
-            _look_through(self.web.workers, asked[url], page, call) for url, page in pages.items()
+    ) -> list[Findings]:
+        """For each claim what each page that it may be about shows."""
+        sentences: dict[str, list[str]] = {url: [] for url in pages}
+        for claim, of_claim in zip(claims, urls, strict=True):
+            for url in of_claim:
+                if url in pages:
+                    sentences[url].append(claim.text)
+        results = await asyncio.gather(
+            *(
+                look_through(self.web.workers, sentences[url], page, call)
+                for url, page in pages.items()
+            )
         )
-        found = dict(zip(pages, await asyncio.gather(*looking), strict=True))
-        late = (url for url in pages if not found[url])
-        call.warnings.extend(
-            f"{host(url)} was read, but not looked through in time." for url in late
-        )
-        return [
-            {url: found[url][claim.text] for url in own if claim.text in found.get(url, {})}
-            for claim, own in zip(claims, urls, strict=True)
-        ]
+        by_page = dict(zip(pages, results, strict=True))
+        for url, of_page in by_page.items():
+            if not of_page:
+                call.warnings.append(f"{host(url)} was read, but not looked through in time.")
+        findings: list[Findings] = []
+        for claim, of_claim in zip(claims, urls, strict=True):
+            findings.append(
+                {
+                    url: by_page[url][claim.text]
+                    for url in of_claim
+                    if claim.text in by_page.get(url, {})
+                }
+            )
+        return findings
 
     async def _judged(
         self,
         checked: Sequence[CheckedClaim],
-        found: Sequence[Mapping[str, Finding]],
+        findings: Sequence[Findings],
         reader: ClaimReader,
         call: _Call,
     ) -> list[CheckedClaim]:
@@ -262,47 +260,53 @@ class ClaimChecking:
         hard fact differs. Else it is `unclear`. A claim that is not judged keeps its verdict, and a warning says so.
         """
         judged = list(checked)
-        open_claims = [
-            place for place, one in enumerate(checked) if one.verdict in ("found", "differs")
-        ]
-        if not open_claims:
+        contexts = _contexts(findings)
+        exhibits = {
+            place: _exhibit(claim, contexts)
+            for place, claim in enumerate(checked)
+            if claim.verdict in ("found", "differs")
+        }
+        if not exhibits:
             return judged
-        contexts = _contexts(found)
-        exhibits = [
-            Exhibit(
-                checked[place].claim,
-                tuple(quote.text for quote in checked[place].quotes),
-                tuple(contexts.get((quote.url, quote.text), "") for quote in checked[place].quotes),
-            )
-            for place in open_claims
-        ]
         await call.progress(f"Judging {len(exhibits)} claims with {reader.name}")
-        within = call.within(max(0.0, call.remaining() - REPLY_RESERVE_SECONDS))
+        seconds = max(0.0, call.remaining() - REPLY_RESERVE_SECONDS)
+        own = replace(call.within(seconds), bill=call.bill.part())
         try:
-            answer = await reader.judge(exhibits, replace(within, bill=call.bill.part()))
+            answer = await reader.judge(list(exhibits.values()), own)
         except SearchError as error:
             call.warnings.append(f"The claims were not judged: {error.code}: {error.message}")
             return judged
         unjudged = []
-        for place, exhibit, judgement in zip(open_claims, exhibits, answer.judgements, strict=True):
+        for place, judgement in zip(exhibits, answer.judgements, strict=True):
             if judgement is None:
                 unjudged.append(str(place + 1))
             else:
-                judged[place] = _by_model(checked[place], exhibit, judgement)
+                judged[place] = _by_model(checked[place], exhibits[place], judgement)
         if unjudged:
             call.warnings.append(f"{answer.reader} did not judge: claim {', '.join(unjudged)}.")
         call.warnings.extend(answer.warnings)
         return judged
 
 
-def _contexts(found: Sequence[Mapping[str, Finding]]) -> dict[tuple[str, str], str]:
-    """The sentences around each quote, by the address of its page and its text."""
-    return {
-        (url, text): context
-        for of_claim in found
-        for url, finding in of_claim.items()
-        for text, context in zip(finding.quotes, finding.contexts, strict=False)
-    }
+_Contexts = Mapping[tuple[str, str], str]
+"""The sentences around each quote, by the address of its page and its text."""
+
+
+def _contexts(findings: Sequence[Findings]) -> _Contexts:
+    contexts = {}
+    for of_claim in findings:
+        for url, finding in of_claim.items():
+            for quote, context in zip(finding.quotes, finding.contexts, strict=False):
+                contexts[url, quote] = context
+    return contexts
+
+
+def _exhibit(checked: CheckedClaim, contexts: _Contexts) -> Exhibit:
+    return Exhibit(
+        checked.claim,
+        tuple(quote.text for quote in checked.quotes),
+        tuple(contexts.get((quote.url, quote.text), "") for quote in checked.quotes),
+    )
 
 
 def _by_model(checked: CheckedClaim, exhibit: Exhibit, judgement: Judgement) -> CheckedClaim:
@@ -322,7 +326,7 @@ def _by_model(checked: CheckedClaim, exhibit: Exhibit, judgement: Judgement) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Accepted:
     """An accepted claim. `number` counts from 1 as the caller does."""
 
     number: int
@@ -338,12 +342,12 @@ class _Call(Call):
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _NamedPages:
     """Pages that the caller names, as a Reader: their addresses are checked and count as reads."""
 
     reading: PageReading
     call: _Call
-    name: str = "given"
+    name: str = "named"
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         page, unknown = await self.reading.read(url, self.call.caller, deadline)
@@ -351,161 +355,54 @@ class _Given:
         return page
 
 
-async def _look_through(
-    workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
-) -> dict[str, Finding]:
-    """What the page shows of each sentence; empty if it could not be looked through in time."""
-    # It runs in workers; most servers never need it.
-    from websearch_gateway.evidence import (
-        Finding,
-        findings,
-    )
-
-    earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
-    try:
-        result = await workers.run(
-            findings,
-            sentences,
-            page.markdown,
-            page.title,
-            deadline=earlier,
-            size=len(page.markdown),
-        )
-    except Unavailable:
-        return {}
-    found: list[Finding] = adapter(list[Finding]).validate_python(result)
-    return dict(zip(sentences, found, strict=True))
-
-
-def _checked_claim(claim: str, found: Mapping[str, Finding]) -> CheckedClaim:
+def _checked_claim(claim: str, findings: Findings) -> CheckedClaim:
     """What the page shows that speaks most of the claim, and then the nearest sentences of the others."""
-    pages = sorted(found, key=lambda url: (found[url].verdict != "verbatim", -found[url].share))
+    pages = sorted(
+        findings, key=lambda url: (findings[url].verdict != "verbatim", -findings[url].share)
+    )
     if not pages:
         return CheckedClaim(claim=claim, verdict="unread")
-    best = found[pages[0]]
-    ranked = sorted(
-        (place, number, url)
-        for number, url in enumerate(pages)
-        for place in range(len(found[url].quotes))
-    )
-    texts = [(found[url].quotes[place], url) for place, _, url in ranked]
+    best = findings[pages[0]]
     most = 1 if best.verdict == "verbatim" else MOST_SHOWN
-    quotes = tuple(
-        ClaimQuote(text=text, url=url, quote_url=quote_url(url, text)) for text, url in texts[:most]
-    )
+    quotes = _nearest_quotes(findings, pages)[:most]
     first = quotes[0] if quotes else None
+    differences = tuple(
+        FactDifference(kind=difference.kind, claim=difference.claim, page=difference.page)
+        for difference in best.differences
+    )
     return CheckedClaim(
         claim=claim,
         verdict=best.verdict,
-        differences=tuple(
-            FactDifference(kind=one.kind, claim=one.claim, page=one.page)
-            for one in best.differences
-        ),
-        quotes=quotes,
+        differences=differences,
+        quotes=tuple(quotes),
         quote=first and first.text,
         url=first and first.url,
         quote_url=first and first.quote_url,
     )
 
 
-def _other_pages(checked: CheckedClaim, found: Mapping[str, Finding]) -> Iterator[str]:
+def _nearest_quotes(findings: Findings, pages: Sequence[str]) -> list[ClaimQuote]:
+    """The nearest sentence of each page, then the second one of each."""
+    quotes = []
+    ranks = max(len(findings[url].quotes) for url in pages)
+    for rank in range(ranks):
+        for url in pages:
+            of_page = findings[url].quotes
+            if rank < len(of_page):
+                text = of_page[rank]
+                quotes.append(ClaimQuote(text=text, url=url, quote_url=quote_url(url, text)))
+    return quotes
+
+
+def _other_pages(checked: CheckedClaim, findings: Findings) -> Iterator[str]:
     """What pages differ in that did not decide the verdict."""
-    if checked.verdict in ("verbatim", "found"):
-        for url, finding in found.items():
-            for one in finding.differences[:1]:
-                yield f"{host(url)} differs: {one.page}, where the claim has {one.claim}."
+    if checked.verdict not in ("verbatim", "found"):
+        return
+    for url, finding in findings.items():
+        for difference in finding.differences[:1]:
+            words = f"{difference.page}, where the claim has {difference.claim}"
+            yield f"{host(url)} differs: {words}."
 
 
 def _invalid(message: str, allowed: str) -> SearchValidationError:
     return SearchValidationError(message, details={"field": "claims", "allowed": allowed})
-
-
-MOST_PAGES = 8
-VERIFY_RESERVE_SECONDS = 0.5
-"""Reserved at the end of the deadline (seconds), for looking through the pages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Fills `quote`, `quoteUrl` and `support` of citations that have none."""
-
-    reader: Reader
-    workers: Workers
-    gate: asyncio.Semaphore
-    page_seconds: float
-
-    async def __call__(self, response: SearchResponse, deadline: Deadline) -> SearchResponse:
-        """The response with its citations verified, and warnings about those that their pages do not hold.
-
-        `support` is `unread` where the page could not be read in time. Never raises a `SearchError`.
-        """
-        asked = {
-            cited.url: _sentences(response.text, cited)
-            for cited in response.citations
-            if cited.support is None
-        }
-        urls = list(asked)[:MOST_PAGES]
-        pages = await read_pages(
-            self.reader.read,
-            urls,
-            deadline.within(max(0.0, deadline.remaining() - VERIFY_RESERVE_SECONDS)),
-            gate=self.gate,
-            per_page_seconds=self.page_seconds,
-        )
-        read = {url: page for url, page in pages.items() if isinstance(page, Page)}
-        looking = (
-            _look_through(self.workers, asked[url], page, deadline) for url, page in read.items()
-        )
-        found = dict(zip(read, await asyncio.gather(*looking), strict=True))
-        citations = tuple(
-            _verified(cited, asked[cited.url], found.get(cited.url, {}))
-            if cited.url in asked
-            else cited
-            for cited in response.citations
-        )
-        return response.model_copy(
-            update={"citations": citations, "warnings": (*response.warnings, *_warnings(citations))}
-        )
-
-
-def _sentences(text: str, cited: Citation) -> list[str]:
-    """The sentence of each place, or the one of the citation if there is no text."""
-    if not text:
-        return [cited.text_snippet]
-    return snippets(text, [(span.start_index, span.end_index) for span in cited.spans])
-
-
-_SUPPORT: Mapping[str, Support] = {"verbatim": "verbatim", "found": "quoted", "differs": "differs"}
-
-
-def _verified(cited: Citation, sentences: Sequence[str], found: Mapping[str, Finding]) -> Citation:
-    proofs: list[dict[str, str | None]] = []
-    for sentence in sentences:
-        finding = found.get(sentence)
-        quote = finding.quotes[0] if finding and finding.quotes else None
-        support = _SUPPORT.get(finding.verdict, "not_found") if finding else "unread"
-        proofs.append(
-            {"support": support, "quote": quote, "quote_url": quote and quote_url(cited.url, quote)}
-        )
-    spans = tuple(
-        span.model_copy(update=proof) for span, proof in zip(cited.spans, proofs, strict=False)
-    )
-    return cited.model_copy(update={**proofs[0], "spans": spans})
-
-
-def _warnings(citations: Sequence[Citation]) -> list[str]:
-    """The hosts of pages that lack a sentence or differ from it, and of those that were not read."""
-    notes = {
-        "not_found": "Cited pages without a sentence about what they are cited for",
-        "differs": "Cited pages that have another number, date, unit or name than the answer, see `quote`",
-        "unread": "Cited pages that could not be read in time to verify them",
-    }
-    found: list[str] = []
-    for how, note in notes.items():
-        hosts = [
-            host(one.url)
-            for one in citations
-            if how in (one.support, *(span.support for span in one.spans))
-        ]
-        found += [f"{note}: {', '.join(dict.fromkeys(hosts))}."] if hosts else []
-    return found
