@@ -43,7 +43,6 @@ from websearch_gateway.models import (
     StateProblem,
     StateUsage,
 )
-from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -229,6 +228,14 @@ class Reader(Protocol):
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    # Workers load this module, and need no wire models.
+    from websearch_gateway.results import (
+        DocsReadResponse,
+        DocsSearchResponse,
+        DocsSites,
+        DocsStatus,
+    )
 
     Vectors = NDArray[np.float32]
     """One unit vector, or zero vector, per row: shape (texts, dimensions)."""
