@@ -366,7 +366,7 @@ MOST_SECTIONS, MOST_AROUND = 50, 20
 LEAST_DOCS_TOKENS, MOST_SEARCH_TOKENS, MOST_READ_TOKENS = 100, 50_000, 100_000
 """Tokens of the text of one reply. Fewer than the least hold no section."""
 
-MOST_SITE_PAGES, LONGEST_DELAY = 1_000_000, 600.0
+MOST_SITE_PAGES, LONGEST_DELAY = 1_000_000, 600
 """Pages of one site; and seconds between two requests to it, after which it would be called dead."""
 
 DocsVersion = Annotated[str | None, argument("Such as 3.12.", name="version")]
