@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs.project import (
-    MAX_FILE_BYTES,
-    MOST_REQUIREMENTS,
-    PUBLIC,
-    Origins,
-    read_project,
-)
+from websearch_gateway.docs.project.files import MAX_FILE_BYTES
+from websearch_gateway.docs.project.origins import PUBLIC, Origins
+from websearch_gateway.docs.project.reading import read_project
+from websearch_gateway.docs.project.requirements import MOST_REQUIREMENTS
 
 UV_LOCK = """
 version = 1

@@ -28,7 +28,9 @@ from websearch_gateway.docs.packages import (
     package_named,
     package_of,
 )
-from websearch_gateway.docs.project import PUBLIC, USER_FILES, Origins, read_project
+from websearch_gateway.docs.project.origins import PUBLIC, Origins
+from websearch_gateway.docs.project.reading import read_project
+from websearch_gateway.docs.project.registry_settings import USER_FILES
 from websearch_gateway.docs.reading import read_docs
 from websearch_gateway.docs.reports import listed, statuses
 from websearch_gateway.docs.searching import search_docs
