@@ -16,6 +16,7 @@ from websearch_gateway.pages.formats.kinds import warm_up
 from websearch_gateway.pages.formats.notebook import notebook
 from websearch_gateway.pages.formats.package import zipped
 from websearch_gateway.pages.formats.plain import csv_table, json_text
+from websearch_gateway.pages.formats.rendering import to_markdown
 from websearch_gateway.pages.formats.rtf import rtf
 
 SIZES = (2_000,)
@@ -55,12 +56,27 @@ REPEATED = {
     "powers": "10<sup>5</sup>",
     "formulas": "<math><mi>x</mi></math>",
     "marks of one note": "<sup><a href=#n>1</a></sup><p id=n><a href=#n>^</a>",
+    "formulas in text": "\\(a_1\\) $b^2$ <i>c</i> $d_3$ ",
+    "half a formula in text": "\\(a $b_ ",
+    "fractions": "1<b>1</b>\u2044<b>2</b> ",
+    "powers in code": "<code>10<sup>4<sub>2</sub></sup></code>",
+    "powers in open code": "<code>10<sup>4",
+    "numbered lines": "<pre><span class=lineno>1</span>a",
+    "lists of lines": "<ol><li class=li1>a<li class=li2>b",
+    "elements of a site": "a <x-y>b",
+    "empty elements of a site": "<x-y></x-y>",
+    "boxes": "<span style='display:block;position:relative'>a",
     "listings": "<div><div class=line>a</div><div class=line>b</div></div>",
     "numbered listings": "<table><tr><td>1<br>2<td>a<br>b</table>",
     "merged cells": "<table><tr><td rowspan=0>a<td colspan=9>b</table>",
     "posts": "<div><a class=author>a</a> b</div>",
     "prices": "<select><option>1 €<option>2 €</select>",
     "escaped characters": "_ _",
+}
+PIECES = {
+    "kept lines": "<p style=white-space:pre-line>a\nb<i>c</i>\nd",
+    "kept lines in each other": "<div style=white-space:pre>a\nb",
+    "kept lines of one element": "\na<i>b</i>",
 }
 FEEDS = {
     "empty entries": "<item/>",
@@ -129,6 +145,14 @@ def test_menus_in_each_other_take_linear_time_in_documentation() -> None:
 @pytest.mark.parametrize("name", REPEATED)
 def test_the_work_on_a_page_grows_with_its_length(name: str) -> None:
     assert not _of_html(REPEATED[name])
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_the_work_on_a_piece_of_html_grows_with_its_length(name: str) -> None:
+    def read(text: str) -> object:
+        return to_markdown(f"<div style=white-space:pre-wrap>{text}")
+
+    assert not too_much(read, PIECES[name], SIZES, SIZES)
 
 
 @pytest.mark.parametrize("name", FEEDS)

@@ -205,8 +205,8 @@ def _repeated(
     return found
 
 
-_LARGEST_WHOLE, _LEAST_WRITTEN = 1e15, 1e-9
-"""Numbers beyond these are written with their exponent."""
+_WHOLE_BELOW, _SMALL_FROM = 1e15, 1e-9
+"""Larger whole numbers and smaller fractions are written with their exponent."""
 
 
 def _text(value: Any) -> str:
@@ -216,9 +216,9 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        if value.is_integer() and abs(value) < _LARGEST_WHOLE:
+        if value.is_integer() and abs(value) < _WHOLE_BELOW:
             return str(int(value))
-        is_small = _LEAST_WRITTEN <= abs(value) < 1
+        is_small = _SMALL_FROM <= abs(value) < 1
         return f"{Decimal(repr(value)):f}" if is_small else str(value)
     if isinstance(value, datetime):
         return value.isoformat(sep=" ") if value.time() != time() else value.date().isoformat()

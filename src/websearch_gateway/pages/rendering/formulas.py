@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.base import reads_like_orders
-from websearch_gateway.pages.rendering.vocabulary import TEX, with_class
+from websearch_gateway.pages.rendering.vocabulary import TEX, outermost, with_class
 
 MOST_PARTS, DEEPEST = 4_000, 60
 """A formula of more elements, or deeper ones, is written as plain text."""
@@ -59,7 +59,7 @@ def _drop_prefixes(root: Any) -> None:
 
 def write_formulas(root: Any) -> None:
     """Write, in place, all formulas of a tree as `<tex>` elements."""
-    for formula in _outermost(root, "math"):
+    for formula in outermost(root, "math"):
         _as_tex(formula, latex(formula), display=_is_display(formula))
     write_pictured_formulas(root)
     for element in with_class(root, _HOLDS_TEX):
@@ -126,24 +126,13 @@ def _insert_formulas(
         formulas.append(formula)
     before = text[: pieces[0].start()]
     if is_tail:
+        holder.tail = None
+        for formula in reversed(formulas):
+            holder.addnext(formula)
         holder.tail = before
-        place = around.index(holder) + 1
     else:
         holder.text = before
-        place = 0
-    around[place:place] = formulas
-
-
-def _outermost(root: Any, tag: str) -> list[Any]:
-    """The elements with a tag that are in no other one."""
-    from lxml import etree
-
-    walk = etree.iterwalk(root, events=("start",), tag=tag)
-    found = []
-    for _, element in walk:
-        found.append(element)
-        walk.skip_subtree()
-    return found
+        holder[0:0] = formulas
 
 
 _RENDERED = re.compile(r"(?:^|\s)(?:katex|MathJax)(?:\s|$)")

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.pages.rendering.code import text_of
-from websearch_gateway.pages.rendering.vocabulary import INLINE, with_class
+from websearch_gateway.pages.rendering.vocabulary import INLINE, outermost, with_class
 
 _LINE_NAMES = re.compile(
     r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
@@ -31,7 +31,7 @@ def unfold_listings(root: Any) -> None:
     for table in list(root.iter("table")):
         if _is_numbered(table):
             _as_listing(table)
-    for listing in root.iter("pre"):
+    for listing in outermost(root, "pre"):
         _remove_numbers(listing)
         _part_lines(listing)
     for numbered in root.iter("ol"):
@@ -111,13 +111,18 @@ def _is_line_of_code(element: Any) -> bool:
     return "line" in element.get("class", "").split() and not (element.tail or "").strip()
 
 
+def _is_in_listing(element: Any) -> bool:
+    return any(outer.tag == "pre" for outer in islice(element.iterancestors(), _MOST_AROUND))
+
+
+_MOST_AROUND = 20
 _LINE_ITEMS = re.compile(r"(?:^|\s)(?:li[12]|L\d|alt)(?:\s|$)")
 
 
 def _is_numbered_code(numbered: Any) -> bool:
     """Whether a list is a listing of GeSHi or Prettify, whose items are its lines."""
     items = list(islice(numbered, _MOST_ROWS))
-    if len(items) < _LEAST_LINES or any(outer.tag == "pre" for outer in numbered.iterancestors()):
+    if len(items) < _LEAST_LINES or _is_in_listing(numbered):
         return False
     return all(item.tag == "li" and _LINE_ITEMS.search(item.get("class", "")) for item in items)
 

@@ -124,7 +124,11 @@ _SCRIPTS_IN_CODE = ".//*[self::sup or self::sub][ancestor::pre or ancestor::code
 
 def _write_scripts_in_code(root: Any) -> None:
     """Code has no elements: a raised or lowered part of it becomes signs, so that 10 to the power of 4 is not 104."""
+    within: set[Any] = set()
     for script in root.xpath(_SCRIPTS_IN_CODE):
+        if script in within:
+            continue
+        within.update(script.iterdescendants())
         inner = "".join(script.itertext()).strip()
         if not inner:
             continue
@@ -136,15 +140,18 @@ def _write_scripts_in_code(root: Any) -> None:
         script.tag, script.text, script.tail = "span", written, tail
 
 
-_FRACTIONS = ".//*[following-sibling::text()[1][starts-with(normalize-space(.), '\u2044')]]"
+_FRACTION_SLASHES = ".//text()[contains(., '\u2044')]"
 
 
 def _part_fractions(root: Any) -> None:
     """Put a blank between a whole number and the fraction behind it: 1 and 1/2 are not 11/2."""
-    for numerator in root.xpath(_FRACTIONS):
+    for slash in root.xpath(_FRACTION_SLASHES):
+        if not slash.is_tail or not slash.lstrip().startswith("\u2044"):
+            continue
+        numerator = slash.getparent()
         before = numerator.getprevious()
         holder, name = (numerator.getparent(), "text") if before is None else (before, "tail")
-        text = getattr(holder, name) or ""
+        text = getattr(holder, name, None) or ""
         if text[-1:].isdigit():
             setattr(holder, name, f"{text} ")
 

@@ -43,8 +43,13 @@ _MOST_AROUND = 20
 def apply_styles(root: Any) -> None:
     """Change the elements of a tree, in place, to those that say what their styles show."""
     _write_rules_into_styles(root)
+    kept: set[Any] = set()
     for element in root.xpath(f"descendant-or-self::*[@style][{_STYLED}]"):
-        _apply(element, _declared(element.get("style")))
+        style = _declared(element.get("style"))
+        _apply(element, style)
+        keeps_lines = style.get("white-space", "").startswith(("pre", "break-spaces"))
+        if keeps_lines and element not in kept and not _is_listing(element):
+            _keep_lines(element, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +158,6 @@ def _apply(element: Any, style: dict[str, str]) -> None:
         _as_block(element)
     elif display.startswith("inline-") and tag in _WRITTEN_SMALL and "width" in style:
         element.tail = f" {element.tail or ''}"  # a box that is wider than its text
-    if style.get("white-space", "").startswith(("pre", "break-spaces")):
-        _keep_lines(element)
     if tag == "ol" and (counter := style.get("list-style-type") or style.get("list-style")):
         _count_by(element, counter.split())
 
@@ -193,50 +196,56 @@ def _signed(length: str) -> float:
 
 def _as_block(element: Any) -> None:
     """Let an inline element stand on lines of its own."""
-    if not any(around.tag == "pre" for around in element.iterancestors()):
+    if not _is_in(element, ("pre",)):
         element.tag = "div"
 
 
+def _is_in(element: Any, tags: tuple[str, ...]) -> bool:
+    return any(outer.tag in tags for outer in islice(element.iterancestors(), _MOST_AROUND))
+
+
 _MOST_LINES = 5_000
+"""The most lines of an element that are kept."""
+_WITHOUT_LINES = frozenset(
+    ("pre", "code", "textarea", "table", "tbody", "tr", "body", "html", "script", "style")
+)
 
 
-def _keep_lines(element: Any) -> None:
-    """Write the line feeds in an element as line breaks, unless it is a listing."""
-    if element.tag in ("pre", "code", "textarea", "table", "body", "html", "tr", "tbody"):
-        return
-    if "mono" in element.get("style", "") and element.tag in ("div", "p"):
-        return
-    if any(around.tag in ("pre", "code") for around in element.iterancestors()):
-        return
+def _is_listing(element: Any) -> bool:
+    """Whether an element is written with its lines in any case, or as a whole is none of text."""
+    is_typed = "mono" in element.get("style", "") and element.tag in ("div", "p")
+    return is_typed or element.tag in _WITHOUT_LINES or _is_in(element, ("pre", "code"))
+
+
+def _keep_lines(element: Any, kept: set[Any]) -> None:
+    """Write the line feeds in an element as line breaks. `kept` gains the elements in it."""
     room = _MOST_LINES
     for part in list(element.iter()):
-        if part.tag in ("pre", "code", "script", "style"):
+        kept.add(part)
+        if part.tag in _WITHOUT_LINES or room < 0:
             continue
         if part.text and "\n" in part.text.strip("\n"):
-            room -= _break(part, part.text, into=part)
+            first, *lines = part.text.split("\n")
+            part.text = first
+            part[0:0] = _breaks(part, lines)
+            room -= len(lines)
         if part is not element and part.tail and "\n" in part.tail and part.tag in INLINE:
-            room -= _break(part, part.tail, into=None)
-        if room < 0:
-            return
+            first, *lines = part.tail.split("\n")
+            part.tail = None
+            for br in reversed(_breaks(part, lines)):
+                part.addnext(br)
+            part.tail = first
+            room -= len(lines)
 
 
-def _break(part: Any, text: str, into: Any) -> int:
-    """Write the lines of the text in (`into`) or after an element as lines. Returns their number."""
-    first, *lines = text.split("\n")
-    parent, place = (
-        (into, 0) if into is not None else (part.getparent(), part.getparent().index(part) + 1)
-    )
-    if into is not None:
-        part.text = first
-    else:
-        part.tail = first
+def _breaks(element: Any, lines: list[str]) -> list[Any]:
+    """A line break before each of the lines."""
     breaks = []
     for line in lines:
-        br = part.makeelement("br")
+        br = element.makeelement("br")
         br.tail = line
         breaks.append(br)
-    parent[place:place] = breaks
-    return len(lines)
+    return breaks
 
 
 def _count_by(numbered: Any, styles: list[str]) -> None:

@@ -116,3 +116,15 @@ def with_class(root: Any, pattern: re.Pattern[str]) -> list[Any]:
         name for name in set(root.xpath("//@class", smart_strings=False)) if pattern.search(name)
     }
     return [element for element in root.iter() if element.get("class") in names] if names else []
+
+
+def outermost(root: Any, tag: str) -> list[Any]:
+    """The elements with a tag that are in no other one."""
+    from lxml import etree
+
+    walk = etree.iterwalk(root, events=("start",), tag=tag)
+    found = []
+    for _, element in walk:
+        found.append(element)
+        walk.skip_subtree()
+    return found
