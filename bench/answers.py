@@ -24,15 +24,10 @@ from typing import Any
 import httpx2
 
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
-from websearch_gateway.answers.draft import (
-    Cite,
-    Claim,
-    NumberedPassage,
-    check,
-    claims_of,
-    numbered_passages,
-)
+from websearch_gateway.answers.draft import check
+from websearch_gateway.answers.drafted_claims import Cite, Claim, claims_of
 from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
+from websearch_gateway.answers.prompt_passages import NumberedPassage, numbered_passages
 from websearch_gateway.base.dates import utc_now
 from websearch_gateway.base.markdown import split_sentences
 from websearch_gateway.base.net.client import create_client

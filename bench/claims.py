@@ -14,7 +14,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from websearch_gateway.answers.draft import Claim, NumberedPassage, check
+from websearch_gateway.answers.draft import check
+from websearch_gateway.answers.drafted_claims import Claim
+from websearch_gateway.answers.prompt_passages import NumberedPassage
 from websearch_gateway.base.markdown import split_sentences
 from websearch_gateway.evidence.verdicts import findings
 from websearch_gateway.models import Source

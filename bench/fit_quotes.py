@@ -1,22 +1,29 @@
-"""Fit the numbers of `evidence/ranking.json`: `python -m bench.fit_quotes FILE... [--every N] [--seed N] [--write]`.
+"""Fit the numbers of `evidence/ranking.json`: `python -m bench.fit_quotes FILE...`.
+
+    --every N    take only every Nth question
+    --seed N     draw other folds and other pages
+    --cases DIR  keep there what was read of each set, so that a further fit takes seconds
+    --write      store the numbers fitted on all
 
 Each FILE has the format of `bench.questions` or of `bench.languages`; an article has one title everywhere. Prints for
 each kind of page and language how often the best sentence holds the known answer, how many questions with an answer are
 hedged, and how many are answered from pages of other articles: all on articles that were left out of the fit, also as
-the other pages. Questions without a known answer count for the gate alone. `--seed` draws folds and other pages.
+the other pages. Questions without a known answer count for the gate alone.
 The last columns are those of whole answers: how often they hold the known answer, in any quote and in the first, and
-how many quotes and characters they have. The last line has the numbers fitted on all; `--write` stores them.
+how many quotes and characters they have. The last line has the numbers fitted on all.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import gzip
 import json
+import pickle
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +32,12 @@ from numpy.typing import NDArray
 
 from bench.quotes import ROOM, markdown_of
 from websearch_gateway.evidence import ranking as shipped
+from websearch_gateway.evidence import sentences
 from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.evidence.ranking import (
-    Candidate,
-    Document,
     Question,
     Ranked,
     Signals,
-    candidates,
     fitted,
     gate_of,
     gate_values,
@@ -40,6 +45,7 @@ from websearch_gateway.evidence.ranking import (
     signals,
 )
 from websearch_gateway.evidence.selection import MOST_SENTENCES, Selection, choose, joined
+from websearch_gateway.evidence.sentences import Candidate, Document, candidates
 
 FOLDS, OTHERS, STEPS = 3, 4, 200
 LONG = 8_000
@@ -61,8 +67,8 @@ Numbers = NDArray[np.float64]
 class Case:
     """The signals of the sentences of some pages, and which of them hold the known answer; `own` if a page is right.
 
-    `matrix` has a row for each sentence with a column for each weight of the ranking; `gates` are the values of the
-    gate if the sentence is the best one.
+    `matrix` has a row for each sentence with a column for each weight of the ranking. `gates` are the values of the
+    gate for each sentence that some ranking took for the best one, by its row.
     """
 
     pages: str
@@ -70,7 +76,6 @@ class Case:
     fold: int
     own: bool
     matrix: Numbers
-    gates: Numbers
     right: Numbers
     is_known: bool
     is_hopeless: bool
@@ -78,6 +83,18 @@ class Case:
     found: Sequence[Candidate]
     read: Mapping[int, Signals]
     answers: Sequence[str]
+    documents: Sequence[Document]
+    gates: dict[int, Numbers] = field(default_factory=dict)
+
+    def gate(self, row: int) -> Numbers:
+        """The values of the gate if the sentence of this row is the best one."""
+        if row not in self.gates:
+            at = list(self.read)[row]
+            values = gate_values(
+                self.question, self.found[at], self.read[at], self.documents, encode
+            )
+            self.gates[row] = _table([values], gate_of(self.language))[0]
+        return self.gates[row]
 
     def ranked(self, ranking: Numbers) -> Ranked:
         """The sentences in the order of fitted weights; whether they answer is not decided."""
@@ -140,17 +157,12 @@ def _case(
         [float(own and any(answer in found[at].text for answer in answers)) for at in read]
     )
     hopeless = not read or (question.kind is not None and not any(map(has_kind, read.values())))
-    gates = _table(
-        (gate_values(question, found[at], one, documents, encode) for at, one in read.items()),
-        gate_of(question.language),
-    )
     return Case(
         kind,
         question.language,
         fold,
         own,
         _table(read.values(), fitted().ranking),
-        gates,
         right,
         is_known=bool(answers),
         is_hopeless=hopeless,
@@ -158,12 +170,14 @@ def _case(
         found=found,
         read=read,
         answers=answers,
+        documents=documents,
     )
 
 
 def _table(values: Iterable[Signals], names: Signals) -> Numbers:
     """A row for each sentence, and a column for each name."""
-    return np.array([[one.get(name, 0.0) for name in names] for one in values], dtype=np.float64)
+    rows = [[one.get(name, 0.0) for name in names] for one in values]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
 
 
 def _title(article: dict[str, Any]) -> str:
@@ -294,8 +308,7 @@ def quotes_of(case: Case, ranking: Numbers, choice: Signals) -> list[str]:
 
 def values_of(case: Case, ranking: Numbers) -> Numbers:
     """The values of the gate for a case."""
-    values: Numbers = case.gates[int((case.matrix @ ranking).argmax())]
-    return values
+    return case.gate(int((case.matrix @ ranking).argmax()))
 
 
 def validated(every: Sequence[Case]) -> Iterator[str]:
@@ -343,17 +356,26 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take only every Nth question")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="store the numbers fitted on all")
+    parser.add_argument("--cases", type=Path, help="a folder that keeps what was read of each set")
     arguments = parser.parse_args()
+    # The same pages are asked about hundreds of times.
+    sentences.chunk = functools.cache(sentences.chunk)  # type: ignore[attr-defined]
     read = [json.loads(gzip.decompress(path.read_bytes())) for path in arguments.files]
     sets = [
         pair for one in read for pair in (one.items() if isinstance(one, dict) else [("", one)])
     ]
     fold = folds([articles for _, articles in sets], arguments.seed)
-    every = [
-        case
-        for language, articles in sets
-        for case in cases(articles, fold, arguments.every, language, arguments.seed)
-    ]
+    every: list[Case] = []
+    for number, (language, articles) in enumerate(sets):
+        name = f"{number}-{language}-{arguments.every}-{arguments.seed}.pickle"
+        path = arguments.cases / name if arguments.cases else None
+        if path and path.exists():
+            every += pickle.loads(path.read_bytes())
+            continue
+        of_set = list(cases(articles, fold, arguments.every, language, arguments.seed))
+        if path:
+            path.write_bytes(pickle.dumps(of_set))
+        every += of_set
     print(
         f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}{'gold':>8}"
         f"{'in first':>10}{'quotes':>8}{'characters':>12}"
@@ -365,7 +387,8 @@ def main() -> None:
     if arguments.write:
         path = Path(shipped.__file__).with_name(shipped.NUMBERS)
         data = json.loads(path.read_text("utf-8"))["data"]
-        path.write_text(json.dumps({"data": data, **numbers}, indent=2) + "\n", "utf-8")
+        fit = {"every": arguments.every, "seed": arguments.seed, "cases": len(every)}
+        path.write_text(json.dumps({"data": data, "fit": fit, **numbers}, indent=2) + "\n", "utf-8")
 
 
 def fitted_on(every: Sequence[Case]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.ranking import Document
+from websearch_gateway.evidence.sentences import Document
 
 OTHERS = 4
 ROOM = 720

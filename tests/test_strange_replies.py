@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from tests.answers.test_http_engine import APIS
 from tests.providers.test_contract import SETTINGS
 from websearch_gateway.answers.common import EngineApi
-from websearch_gateway.answers.draft import claims_of
+from websearch_gateway.answers.drafted_claims import claims_of
 from websearch_gateway.answers.llm import Written, _event, _take
 from websearch_gateway.base.net.client import Reply, create_client
 from websearch_gateway.base.net.requests import Retry, note_reply

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.draft import Checked, Cite, Claim, NumberedPassage, check, claims_of
+from websearch_gateway.answers.draft import Checked, check
+from websearch_gateway.answers.drafted_claims import Cite, Claim, claims_of
+from websearch_gateway.answers.prompt_passages import NumberedPassage
 from websearch_gateway.models import Source
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from websearch_gateway.answers.draft import NumberedPassage, checked_draft, numbered_passages
+from websearch_gateway.answers.draft import checked_draft
 from websearch_gateway.answers.llm import messages
+from websearch_gateway.answers.prompt_passages import NumberedPassage, numbered_passages
 from websearch_gateway.base.dates import utc_now
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
 from websearch_gateway.pages.extraction.extract import extract

@@ -4,7 +4,7 @@ import pytest
 
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.ranking import Document
+from websearch_gateway.evidence.sentences import Document
 
 KEEPER = (
     "Der Fabrikant von Waffen hieß Olaf Berg. Im Winter fiel viel Schnee auf die Insel. Ann kam im Jahr 1901 aus "

@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.shared_workers import SharedWorkers
-from websearch_gateway.answers.draft import MAX_DRAFT
+from websearch_gateway.answers.drafted_claims import MAX_DRAFT
 from websearch_gateway.answers.llm import Chat, LlmEngine, PromptTooLong, Written
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.net.requests import Retry

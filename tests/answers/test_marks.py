@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.draft import numbers_of, resolve_marks
+from websearch_gateway.answers.reference_marks import numbers_of, resolve_marks
 from websearch_gateway.models import Source
 
 SOURCES = {number: Source(f"https://{number}.example/", f"Page {number}") for number in range(1, 5)}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.base.tokenization import language_of, query_terms, tokens_of_each
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.ranking import Document
+from websearch_gateway.evidence.sentences import Document
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.ranking import LONGEST, SHORTEST, Document, clauses
+from websearch_gateway.evidence.sentences import LONGEST, SHORTEST, Document, clauses
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 

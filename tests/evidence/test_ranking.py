@@ -7,14 +7,13 @@ from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.evidence.embedders.local import Encode, encode
 from websearch_gateway.evidence.ranking import (
     COMPARED,
-    Document,
     Question,
-    candidates,
     content_words,
     gate_values,
     signals,
     word_likeness,
 )
+from websearch_gateway.evidence.sentences import Document, candidates
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

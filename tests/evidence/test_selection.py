@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from websearch_gateway.evidence.ranking import Candidate, Document, Question, Ranked, candidates
+from websearch_gateway.evidence.ranking import Question, Ranked
 from websearch_gateway.evidence.selection import MOST_SENTENCES, choose
+from websearch_gateway.evidence.sentences import Candidate, Document, candidates
 
 QUESTION = Question.of("Which tall tower was lit?")
 TOWERS = (

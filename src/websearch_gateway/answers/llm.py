@@ -20,13 +20,9 @@ import httpx2
 from pydantic import SecretStr
 
 from websearch_gateway.answers.common import FILTERED, OptionRefused, applying, without_options
-from websearch_gateway.answers.draft import (
-    MAX_DRAFT,
-    Checked,
-    NumberedPassage,
-    checked_draft,
-    numbered_passages,
-)
+from websearch_gateway.answers.draft import Checked, checked_draft
+from websearch_gateway.answers.drafted_claims import MAX_DRAFT
+from websearch_gateway.answers.prompt_passages import NumberedPassage, numbered_passages
 from websearch_gateway.base import (
     Retry,
     adapter,

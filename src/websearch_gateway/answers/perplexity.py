@@ -28,7 +28,7 @@ from websearch_gateway.answers.common import (
     shown_code,
     unnamed_citations,
 )
-from websearch_gateway.answers.draft import resolve_marks
+from websearch_gateway.answers.reference_marks import resolve_marks
 from websearch_gateway.base import is_web_address, iso_date
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.evidence import in_code_points

@@ -3,7 +3,8 @@
 Everything but `embedders` is pure and deterministic: the same text and question give the same passages and quotes, in
 time linear in the text. Positions are offsets in code points into the text that was given.
 
-- `chunks` and `passages` cut a text, `ranking` orders its sentences for a question.
+- `chunks` and `passages` cut a text, `sentences` finds those that could answer a question, `ranking` orders them,
+  `selection` chooses the ones to quote.
 - `citations` repairs the spans that an engine cites, `marks` shows them, `cited_sentences` gives the sentence of each, and
   `offsets` keeps them in place when the text is rewritten.
 - `facts` reads the numbers, dates, units and names of a sentence, `quotes` finds the sentences nearest to a claim,
@@ -56,17 +57,9 @@ if TYPE_CHECKING:
         shown,
     )
     from websearch_gateway.evidence.quotes import Quotable, Quote, is_verbatim, nearest
-    from websearch_gateway.evidence.ranking import (
-        PRONOUN,
-        Candidate,
-        Document,
-        Encode,
-        Question,
-        Ranked,
-        candidates,
-        rank,
-    )
+    from websearch_gateway.evidence.ranking import Encode, Question, Ranked, rank
     from websearch_gateway.evidence.selection import choose, joined
+    from websearch_gateway.evidence.sentences import PRONOUN, Candidate, Document, candidates
     from websearch_gateway.evidence.verdicts import Finding, findings, relied_on, support
 else:
     __getattr__, __all__ = lazy(__spec__)

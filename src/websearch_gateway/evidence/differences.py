@@ -22,7 +22,7 @@ from websearch_gateway.evidence.facts import (
     says_no,
 )
 from websearch_gateway.evidence.quotes import Quotable, Quote
-from websearch_gateway.evidence.ranking import DANGLING
+from websearch_gateway.evidence.sentences import DANGLING
 
 Kind = Literal["number", "date", "unit", "name", "denial"]
 

@@ -1,5 +1,4 @@
-"""Finds the sentences of some pages that could answer a question, orders them, and decides whether the best probably
-answers it.
+"""Orders the sentences that could answer a question, and decides whether the best probably answers it.
 
 One linear score and one gate serve all languages. Where the question and a page say the same in other forms, runs of
 letters find it; in English the vectors of words find synonyms as well. `python -m bench.fit_quotes` fits the numbers.
@@ -12,32 +11,24 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from websearch_gateway.base import (
-    LINK,
-    LONGEST_MARKED,
     STOP_WORDS,
     UNSPACED,
-    blocks,
-    is_character,
     language_of,
-    lines,
-    plain,
     query_terms,
-    split_sentences,
     stems,
     tokens_of_each,
     words,
 )
 from websearch_gateway.evidence.answer_kinds import Kind, asked_for
-from websearch_gateway.evidence.chunks import chunk
 from websearch_gateway.evidence.passages import bm25, inverse_document_frequency, saturated
-from websearch_gateway.models import Passage
+from websearch_gateway.evidence.sentences import Candidate, Document, Paragraph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,277 +45,8 @@ class Encode(Protocol):
         """How rare each word is, 0 for the thousand most frequent ones; each unit is e times rarer."""
 
 
-PASSAGES = 12  # the number of best passages, of all pages together, that are searched for sentences
-MAX_SENTENCE = 600  # the most characters of a sentence that may be quoted
-MAX_CAPTION = 12
-"""A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
-
-_IMPERSONAL = (
-    r"it (?:is|was|has been|may be|would be)(?: also| often| now| widely| generally)? "
-    r"(?:(?:said|claimed|believed|thought|estimated|argued|assumed|suggested|reported|recommended) that|"
-    r"(?:possible|impossible|likely|unlikely|clear|unclear|true|necessary|difficult|hard|easy|common|important) "
-    r"(?:that|to|for|whether))\b"
-)
-PRONOUN = re.compile(
-    rf"(?!{_IMPERSONAL})(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|"
-    r"este|esta|esto|il|elle|ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that depends on the sentence before it."""
-
-_GOES_ON = (
-    r"(?:thereafter|afterwards?|subsequently|meanwhile|consequently|nonetheless|danach|dabei|dazu|daher|dort|deshalb|"
-    r"dann|sein(?:e[mnrs]?)?|ihre[mnrs]?|su|sus|estas|estos|allí|también|pero|sin embargo|después(?! de)|además(?! de)|"
-    r"son|sa|ses|ce|cette|ces|ensuite|затем|поэтому|однако|эта|этот|эти|его|её|их)\b"
-)
-_POINTED = (
-    r"(?:the (?:same|latter|former|two|deal|agreement|arrangement|treaty|plan|proposal|scheme|ruling|incident|event|"
-    r"measure|process|latter's|former's)|this|that|these|those|such|its|his|her|their|it|him|them)"
-    r"\b(?! (?:of|for|to|that|which|between|with)\b)"
-)
-DANGLING = re.compile(
-    rf"(?:(?:however|but|and|so|thus|also|then|later|instead|therefore|moreover|furthermore|today|nevertheless),? )?"
-    rf"(?:{PRONOUN.pattern}|{_GOES_ON}|[他她它这该該]|เขา|มัน|"
-    rf"(?:when|while|as|after|before|because|although|once) (?:he|she|it|they)\b|"
-    rf"(?:(?:both|all|each|one|some|many|most|several|none|part) of|under|in|by|at|during|after|"
-    rf"before|with|from|as|on|since|for|of|to|through|despite|following|because of|due to) {_POINTED}|"
-    rf"the (?:latter|former|two|same|deal|agreement|arrangement|proposal)\b(?! (?:of|for|to|that|between)\b))",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that points at one before it: with a pronoun, or with a noun that was named there."""
-
-_EDITORIAL = re.compile(
-    r" ?\[(?:(?:citation|verification|clarification) needed|not in citation given|vague|update|who\?|when\?)\]"
-    r"|(?<=[.!?,;:\"”’)])\[(?:[a-z]|(?:n|nb|note) \d{1,3})\]",
-    re.IGNORECASE,
-)
-"""An encyclopedia's remarks on its own text, and the marks of its notes, such as `[c]` or `[note 2]`."""
-
-_FOOTNOTE = re.compile(
-    r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])"
-)
-"""The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
-
-_NUMBER_AT_START = re.compile(r"\n(?=\s*\d)")  # of a line within a paragraph: it marks no list item
-_LINKED_AT_MOST = 0.6  # the share of links in a paragraph; one with more is navigation
-_PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
-_QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
-_ENDED = re.compile(r"[.!…。！।؟۔:][\"'”’»)\]）」』*_]*$|[\u0e00-\u0e7f]$")
-_DATELINE = re.compile(
-    r"(?:published|updated|posted|last (?:updated|modified)|veröffentlicht|aktualisiert|publicado|actualizado|publié|"
-    r"mis à jour|опубликовано|обновлено)\b.{0,80}\d|(?:by|von|par|por) [A-Z].{0,60}$|(?:photo|image|foto|credit)\b"
-    r".{0,20}:",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A page to search."""
-
-    title: str
-    markdown: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Paragraph:
-    """A paragraph, list item or table, shared by its sentences."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A sentence without its Markdown marks; `document` is the index of its page.
-
-    Attributes:
-        order: the index of its passage on the page, and of the sentence in the passage.
-        before: the sentence before it in the same paragraph; "" for none.
-        own: its tokens.
-        words: the tokens used for the score: `own`, those of a question right before it, and of its table's header.
-        beside: the tokens of its neighbours.
-        above: the tokens of the headings and the title.
-        passage: the score of its passage.
-        scrap: whether it is a table row, a caption or a dateline.
-    """
-
-    text: str
-    document: int
-    order: tuple[int, int]
-    before: str
-    own: tuple[str, ...]
-    words: tuple[str, ...]
-    beside: frozenset[str]
-    above: frozenset[str]
-    paragraph: Paragraph
-    passage: float
-    scrap: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is its table's header."""
-
-    text: str
-    block: int
-    quotable: bool = True
-    header: str = ""
-    scrap: bool = False
-
-
-def candidates(
-    terms: Sequence[str], language: str, documents: Sequence[Document]
-) -> list[Candidate]:
-    """The sentences of the passages that match the question best.
-
-    Args:
-        terms: the tokens of the question.
-        language: its ISO 639-1 code; see `languages`.
-    """
-    passages = [
-        (index, place, passage)
-        for index, document in enumerate(documents)
-        for place, passage in enumerate(chunk(document.markdown))
-    ]
-    texts = tokens_of_each((" ".join((*p.section_path, p.text)) for _, _, p in passages), language)
-    whole = _inside(terms, texts, language)
-    scores = bm25(terms, [[whole.get(token, token) for token in tokens] for tokens in texts])
-    best = sorted(range(len(passages)), key=lambda at: -scores[at])[:PASSAGES]
-    found: list[Candidate] = []
-    for at in best:
-        if scores[at] > 0:
-            index, place, passage = passages[at]
-            scored = replace(passage, score=scores[at])
-            found.extend(_sentences(index, place, documents[index].title, scored, language, whole))
-    return found
-
-
-def _inside(
-    terms: Sequence[str], texts: Sequence[Sequence[str]], language: str
-) -> Mapping[str, str]:
-    """Longer words of the texts, each with the word of the question that it begins or ends with.
-
-    They are compounds, or have unknown endings. For a question of one character they are the pairs of characters with
-    it, in scripts without spaces.
-    """
-    least = _LEAST_PART if language not in _WITHOUT_COMPOUNDS else 0
-    long = [term for term in terms if is_character(term) or 0 < least <= len(term)]
-    vocabulary = set().union(*texts).difference(terms) if long else set()
-    ends = tuple(long)
-    return {
-        token: next(term for term in long if token.startswith(term) or token.endswith(term))
-        for token in vocabulary
-        if token.startswith(ends) or token.endswith(ends)
-    }
-
-
-_WITHOUT_COMPOUNDS = frozenset(("en", "zh", "ja", "ko", "th"))
-_LEAST_PART = 5
-
-
-def _sentences(
-    document: int, place: int, title: str, passage: Passage, language: str, whole: Mapping[str, str]
-) -> Iterator[Candidate]:
-    page = list(_lines(passage.text))
-    headers = sorted({line.header for line in page})
-    texts = [
-        *(line.text for line in page),
-        *headers,
-        " ".join((title[:MAX_SENTENCE], *passage.section_path)),
-    ]
-    tokens = [
-        [whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)
-    ]
-    header = dict(zip(headers, tokens[len(page) :], strict=False))
-    above = frozenset(tokens[-1])
-    texts_of: dict[int, list[str]] = {}
-    for line in page:
-        texts_of.setdefault(line.block, []).append(line.text)
-    paragraphs = {block: Paragraph(" ".join(said)) for block, said in texts_of.items()}
-    for at, line in enumerate(page):
-        if (
-            not line.quotable
-            or len(line.text) > MAX_SENTENCE
-            or len(words(line.text)) < 3
-            or _QUESTION.search(line.text)
-            or _PRIVATE_OR_CONTROL.search(line.text)
-        ):
-            continue
-        asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
-        near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
-        before = (
-            at - 1
-            if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable
-            else None
-        )
-        yield Candidate(
-            text=line.text,
-            document=document,
-            order=(place, at),
-            before="" if before is None else page[before].text,
-            own=tuple(tokens[at]),
-            words=(*asked, *header[line.header], *tokens[at]),
-            beside=frozenset().union(*near),
-            above=above,
-            paragraph=paragraphs[line.block],
-            passage=passage.score,
-            scrap=line.scrap
-            or bool(_DATELINE.match(line.text))
-            or (not _ENDED.search(line.text) and line.text.count(" ") < MAX_CAPTION),
-        )
-
-
-def _lines(markdown: str) -> Iterator[_Line]:
-    for number, block in enumerate(blocks(markdown)):
-        piece = markdown[block.start : block.end]
-        if block.kind == "table":
-            yield from _rows(piece, number)
-        elif block.kind == "heading":
-            yield _Line(_plain(piece), number, quotable=False)
-        elif block.kind in ("paragraph", "item"):
-            if sum(len(link[0]) for link in LINK.finditer(piece)) > _LINKED_AT_MOST * len(piece):
-                continue
-            piece = _FOOTNOTE.sub(
-                "", piece if block.kind == "item" else _NUMBER_AT_START.sub(" ", piece)
-            )
-            for start, end in clauses(piece, split_sentences(piece)):
-                said = piece[start:end]
-                yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
-
-
-def _plain(markdown: str) -> str:
-    return _EDITORIAL.sub("", plain(markdown[:LONGEST_MARKED]))
-
-
-def _rows(table: str, number: int) -> Iterator[_Line]:
-    rows = [table[start:end].strip("| ") for start, end in lines(table, 0, len(table))]
-    has_header = len(rows) > 1 and not words(rows[1])
-    header = _plain(rows[0])[:MAX_SENTENCE] if has_header else ""
-    for place, row in enumerate(rows):
-        quotable = (not has_header or place > 0) and len(row) <= LONGEST_MARKED
-        yield _Line(_plain(row), number, quotable, header, scrap=True)
-
-
-SHORTEST = 150  # The least number of characters of a clause. Shorter ones join the next, since names contain spaces too
-LONGEST = 300  # a sentence of at most this many characters stays whole
-
-_UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
-# Spaces around a number or a foreign name do not end a clause.
-_BLANK = re.compile(r"(?<=[\u0e00-\u0eff\u1780-\u17ff])\s+(?=[\u0e00-\u0eff\u1780-\u17ff])")
-
-
-def clauses(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The (start, end) offsets of `sentences` of `text`, with long ones without full stops cut at spaces."""
-    for start, end in sentences:
-        if end - start > LONGEST and _UNSTOPPED.search(text, start, end):
-            for blank in _BLANK.finditer(text, start, end):
-                if blank.start() - start >= SHORTEST and end - blank.end() >= SHORTEST:
-                    yield start, blank.start()
-                    start = blank.end()
-        yield start, end
-
-
-COMPARED = 24  # the most sentences whose vectors are compared
+COMPARED = 24
+"""The most sentences whose vectors are compared."""
 
 WITH_VECTORS = frozenset(("en",))
 """The languages whose words have vectors."""
@@ -447,12 +169,13 @@ def rank(
     """The sentences that could answer a question, best first."""
     numbers = fitted()
     every = signals(question, found, encode)
-    scores = {at: weighted(one, numbers.ranking) for at, one in every.items()}
+    scores = {at: weighted(own, numbers.ranking) for at, own in every.items()}
     order = sorted(scores, key=lambda at: -scores[at])
-    given = frozenset(at for at, one in every.items() if has_kind(one))
+    given = frozenset(at for at, own in every.items() if has_kind(own))
     if not order:
         return Ranked(order, scores, False, False, given)
-    values = gate_values(question, found[order[0]], every[order[0]], documents, encode)
+    best = order[0]
+    values = gate_values(question, found[best], every[best], documents, encode)
     bias = numbers.biases.get(question.language, numbers.bias)
     is_likely = weighted(values, gate_of(question.language)) + bias >= 0
     is_answer = is_likely and (question.kind is None or bool(given))
@@ -460,15 +183,21 @@ def rank(
     return Ranked(order, scores, is_near, is_answer, given)
 
 
-ENOUGH = 0.28  # the least share of the question's runs that the best sentence and its context have, if it is quoted
-SAME_WORD = 0.6  # the share of a word's runs of letters that other words have which say the same
+ENOUGH = 0.28
+"""The least share of the question's runs that the best sentence and its context have, if it is quoted."""
+SAME_WORD = 0.6
+"""The share of a word's runs of letters that other words have which say the same."""
 
 
 def terms_in(question: Question, tokens: Iterable[str]) -> frozenset[str]:
     """The words of the question that tokens say, perhaps with other endings or in compounds."""
-    said = frozenset(run for token in tokens for run in runs(token))
-    asked = ((term, frozenset(runs(term))) for term in question.terms)
-    return frozenset(term for term, own in asked if len(own & said) >= SAME_WORD * len(own))
+    there = frozenset(run for token in tokens for run in runs(token))
+    terms = set()
+    for term in question.terms:
+        own = frozenset(runs(term))
+        if len(own & there) >= SAME_WORD * len(own):
+            terms.add(term)
+    return frozenset(terms)
 
 
 def weighted(values: Signals, weights: Signals) -> float:
@@ -478,33 +207,10 @@ def weighted(values: Signals, weights: Signals) -> float:
 
 def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> dict[int, Signals]:
     """The signals of each sentence that could answer, by its index; where words have vectors, of the first COMPARED."""
-    rarity = inverse_document_frequency(
-        question.terms, [dict.fromkeys(one.words, 1) for one in found]
-    )
-    whole = sum(rarity.values()) or 1.0
-    every: dict[int, Signals] = {}
-    own = bm25(question.terms, [one.words for one in found])
-    for at, (one, letters) in enumerate(zip(found, _by_letters(question, found), strict=True)):
-        said = frozenset(one.words)
-        every[at] = {
-            "own": own[at],
-            "above": sum(
-                rarity[term] for term in question.terms if term in one.above and term not in said
-            )
-            / whole,
-            "phrases": len(question.phrases.intersection(pairwise(one.words)))
-            / max(1, len(question.phrases)),
-            "passage": one.passage,
-            "scrap": float(one.scrap),
-            "length": math.log1p(len(one.own)) / 4,
-            **letters,
-        }
-        if kind := question.kind:
-            every[at] = {
-                **every[at],
-                kind.name if kind.found_in(one.text) else f"no_{kind.name}": 1.0,
-            }
-    could = [at for at, one in every.items() if one["shared"] or has_kind(one)]
+    every_words = [dict.fromkeys(candidate.words, 1) for candidate in found]
+    rarity = inverse_document_frequency(question.terms, every_words)
+    every = _by_words(question, found, rarity)
+    could = [at for at, own in enumerate(every) if own["shared"] or has_kind(own)]
     order = sorted(could, key=lambda at: -weighted(every[at], fitted().ranking))
     if question.language not in WITH_VECTORS:
         return {at: every[at] for at in order}
@@ -513,9 +219,45 @@ def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> d
     return {at: {**every[at], **more} for at, more in zip(best, further, strict=True)}
 
 
-def has_kind(one: Signals) -> bool:
+def _by_words(
+    question: Question, found: Sequence[Candidate], rarity: Mapping[str, float]
+) -> list[Signals]:
+    """The signals of each sentence but those of vectors."""
+    whole = sum(rarity.values()) or 1.0
+    scores = bm25(question.terms, [candidate.words for candidate in found])
+    letters = _by_letters(question, found)
+    every: list[Signals] = []
+    for candidate, score, by_letters in zip(found, scores, letters, strict=True):
+        own = frozenset(candidate.words)
+        only_above = [
+            term for term in question.terms if term in candidate.above and term not in own
+        ]
+        pairs = question.phrases.intersection(pairwise(candidate.words))
+        every.append(
+            {
+                "own": score,
+                "above": sum(rarity[term] for term in only_above) / whole,
+                "phrases": len(pairs) / max(1, len(question.phrases)),
+                "passage": candidate.passage,
+                "scrap": float(candidate.scrap),
+                "length": math.log1p(len(candidate.own)) / 4,
+                **by_letters,
+                **_of_kind(question.kind, candidate.text),
+            }
+        )
+    return every
+
+
+def _of_kind(kind: Kind | None, text: str) -> Signals:
+    """Whether a sentence has a thing of the kind that the question asks for, if it asks for one."""
+    if kind is None:
+        return {}
+    return {kind.name if kind.found_in(text) else f"no_{kind.name}": 1.0}
+
+
+def has_kind(values: Signals) -> bool:
     """Whether a sentence has a thing of the kind that the question asks for."""
-    return "number" in one or "date" in one
+    return "number" in values or "date" in values
 
 
 _LONGEST_PARAGRAPH = 2_000
@@ -527,39 +269,61 @@ def _meaning(
     """The signals of each sentence from `alike` on."""
     import numpy as np
 
-    asked = content_words(question.text)
-    texts = [one.text for one in top]
-    around = list(dict.fromkeys(one.paragraph for one in top))
-    vectors = encode([question.text, *texts, *(one.text[:_LONGEST_PARAGRAPH] for one in around)])
+    paragraphs = list(dict.fromkeys(candidate.paragraph for candidate in top))
+    texts = [candidate.text for candidate in top]
+    paragraph_texts = [paragraph.text[:_LONGEST_PARAGRAPH] for paragraph in paragraphs]
+    vectors = encode([question.text, *texts, *paragraph_texts])
     cosines = (vectors[1:] @ vectors[0]).tolist()
-    of_paragraph = dict(zip(around, cosines[len(top) :], strict=True))
-    said = {text: content_words(text) for text in (*texts, *(one.before for one in top))}
-    vocabulary = {
-        word: at
-        for at, word in enumerate(dict.fromkeys(word for one in said.values() for word in one))
-    }
-    weights = np.array(
-        [rarity.get(stem[0], 0.0) if stem else 0.0 for stem in tokens_of_each(asked)],
-        dtype=np.float32,
-    )
-    likeness = word_likeness(asked, list(vocabulary), encode) if asked and vocabulary else None
+    of_paragraph = dict(zip(paragraphs, cosines[len(top) :], strict=True))
 
-    def best(text: str) -> NDArray[np.float32]:
-        places = [vocabulary[word] for word in said[text]]
-        zero = np.zeros(len(asked), dtype=np.float32)
-        return likeness[:, places].max(1) if likeness is not None and places else zero
-
+    asked = content_words(question.text)
+    rarities = [rarity.get(tokens[0], 0.0) if tokens else 0.0 for tokens in tokens_of_each(asked)]
+    weights = np.array(rarities, dtype=np.float32)
     whole = float(weights.sum()) or 1.0
-    found: list[Signals] = []
-    for one, cosine in zip(top, cosines, strict=False):
-        own = best(one.text)
-        alike = {"alike": own, "alike_before": np.maximum(best(one.before) - own, 0)}
-        words = {name: float(weights @ values) / whole for name, values in alike.items()}
-        found.append({**words, "cosine": cosine, "paragraph_cosine": of_paragraph[one.paragraph]})
-    return found
+    likeness = _Likeness.of(asked, [*texts, *(candidate.before for candidate in top)], encode)
+    every: list[Signals] = []
+    for candidate, cosine in zip(top, cosines, strict=False):
+        own = likeness.best(candidate.text)
+        further = np.maximum(likeness.best(candidate.before) - own, 0)
+        every.append(
+            {
+                "alike": float(weights @ own) / whole,
+                "alike_before": float(weights @ further) / whole,
+                "cosine": cosine,
+                "paragraph_cosine": of_paragraph[candidate.paragraph],
+            }
+        )
+    return every
 
 
-_UNRELATED = 0.3  # the cosine that the vectors of unrelated words may have
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """How alike the words of a question (rows) are to those of some texts (columns); None if either has none."""
+
+    asked: Sequence[str]
+    columns: Mapping[str, int]
+    matrix: NDArray[np.float32] | None
+
+    @classmethod
+    def of(cls, asked: Sequence[str], texts: Iterable[str], encode: Encode) -> _Likeness:
+        vocabulary = dict.fromkeys(word for text in texts for word in content_words(text))
+        columns = {word: at for at, word in enumerate(vocabulary)}
+        matrix = word_likeness(asked, list(columns), encode) if asked and columns else None
+        return cls(asked, columns, matrix)
+
+    def best(self, text: str) -> NDArray[np.float32]:
+        """For each word of the question the likeness of the most similar word of a text."""
+        import numpy as np
+
+        columns = [self.columns[word] for word in content_words(text)]
+        if self.matrix is None or not columns:
+            return np.zeros(len(self.asked), dtype=np.float32)
+        best: NDArray[np.float32] = self.matrix[:, columns].max(1)
+        return best
+
+
+_UNRELATED = 0.3
+"""The cosine that the vectors of unrelated words may have."""
 
 
 def content_words(text: str) -> list[str]:
@@ -581,51 +345,67 @@ def word_likeness(
     return np.where(same, np.float32(1), ((cosines - _UNRELATED) / (1 - _UNRELATED)).clip(0, 1))
 
 
-_AMOUNTS = (10_000, 200_000)  # the least and most characters of all pages that count as `amount`
+_AMOUNTS = (10_000, 200_000)
+"""The least and most characters of all pages that count as `amount`."""
 
 
 def gate_values(
-    question: Question, one: Candidate, best: Signals, documents: Sequence[Document], encode: Encode
+    question: Question,
+    sentence: Candidate,
+    own: Signals,
+    documents: Sequence[Document],
+    encode: Encode,
 ) -> Signals:
     """The values of the gate from the best sentence and its signals."""
-    near = one.beside | one.above
-    around = [frozenset(runs(token)) for token in near.union(one.words)]
-    names = [frozenset(runs(name)) for name in question.names]
-    shares = [max((len(name & own) / len(name) for own in around), default=0.0) for name in names]
+    near = sentence.beside | sentence.above
+    runs_around = [frozenset(runs(token)) for token in near.union(sentence.words)]
+    reached = question.runs & frozenset[str]().union(*runs_around)
     values = {
-        **best,
-        "reached": len(question.runs.intersection(run for own in around for run in own))
-        / max(1, len(question.runs)),
-        "named": sum(shares) / len(shares) if shares else 1.0,
+        **own,
+        "reached": len(reached) / max(1, len(question.runs)),
+        "named": _named(question.names, runs_around),
         "terms": math.log1p(len(question.terms)),
     }
-    if question.language in WITH_VECTORS and (asked := content_words(question.text)):
-        rarity = encode.rarity(asked)
-        said = content_words(one.paragraph.text[:_LONGEST_PARAGRAPH])
-        likeness = word_likeness(asked, said, encode).max(1, initial=0.0).tolist()
-        known = (
-            1.0 if stem in near else alike
-            for stem, alike in zip(stems(asked), likeness, strict=True)
-        )
-        whole = sum(rarity)
-        values["rarest"] = max(rarity)
+    asked = content_words(question.text)
+    if question.language in WITH_VECTORS and asked:
         least, most = _AMOUNTS
-        values["amount"] = math.log(
-            min(max(sum(len(page.markdown) for page in documents), least), most)
-        )
-        values["rare"] = (
-            sum(weight * share for weight, share in zip(rarity, known, strict=True)) / whole
-            if whole
-            else 1
-        )
+        amount = sum(len(page.markdown) for page in documents)
+        values["amount"] = math.log(min(max(amount, least), most))
+        rarity = encode.rarity(asked)
+        values["rarest"] = max(rarity)
+        values["rare"] = _rare(asked, rarity, sentence, encode)
     return values
 
 
-RUN = 4  # the number of letters in a run; the beginning and the end of a word count as a letter
-RUN_OF_CONSONANTS = (
-    3  # the same in scripts that leave out most vowels, where a root is three letters
-)
-AROUND = 2  # the number of sentences before and after a sentence that count as around it
+def _named(names: Iterable[str], runs_around: Sequence[frozenset[str]]) -> float:
+    """The mean share of each name's runs that one word has; 1 without names."""
+    shares = []
+    for name in names:
+        own = frozenset(runs(name))
+        shares.append(max((len(own & other) / len(own) for other in runs_around), default=0.0))
+    return sum(shares) / len(shares) if shares else 1.0
+
+
+def _rare(
+    asked: Sequence[str], rarity: Sequence[float], sentence: Candidate, encode: Encode
+) -> float:
+    """The share of the question's words, by rarity, that stand in the paragraph or, by their stem, near to it."""
+    paragraph = content_words(sentence.paragraph.text[:_LONGEST_PARAGRAPH])
+    likeness = word_likeness(asked, paragraph, encode).max(1, initial=0.0).tolist()
+    near = sentence.beside | sentence.above
+    known = 0.0
+    for stem, weight, alike in zip(stems(asked), rarity, likeness, strict=True):
+        known += weight * (1.0 if stem in near else alike)
+    whole = sum(rarity)
+    return known / whole if whole else 1.0
+
+
+RUN = 4
+"""The number of letters in a run; the beginning and the end of a word count as a letter."""
+RUN_OF_CONSONANTS = 3
+"""The same in scripts that leave out most vowels, where a root is three letters."""
+AROUND = 2
+"""The number of sentences before and after a sentence that count as around it."""
 
 _HAN = re.compile("[\u3005\u3400-\u9fff]")
 _CONSONANTS = re.compile("[\u0590-\u06ff]")
@@ -635,46 +415,41 @@ _PART = re.compile(f"[{UNSPACED}]")
 def _by_letters(question: Question, found: Sequence[Candidate]) -> list[dict[str, float]]:
     """`shared`, `around` and `paragraph` of each sentence, as in `Signals`."""
     asked = question.runs
-    known: dict[str, tuple[list[str], int]] = {}
+    runs_of = functools.cache(runs)
     counts: list[Counter[str]] = []
-    lengths = []
-    for one in found:
-        for token in one.words:
-            if token not in known:
-                every = runs(token)
-                known[token] = [run for run in every if run in asked], len(every)
-        read = [known[token] for token in one.words]
-        counts.append(Counter(run for matching, _ in read for run in matching))
-        lengths.append(sum(length for _, length in read))
+    lengths: list[int] = []
+    for candidate in found:
+        every_run = [run for token in candidate.words for run in runs_of(token)]
+        counts.append(Counter(run for run in every_run if run in asked))
+        lengths.append(len(every_run))
     rarity = inverse_document_frequency(asked, counts)
     whole = sum(rarity.values()) or 1.0
-    paragraphs: dict[Paragraph, list[int]] = {}
-    for at, one in enumerate(found):
-        paragraphs.setdefault(one.paragraph, []).append(at)
-    of_paragraph = dict(
-        zip(paragraphs, _together(asked, counts, lengths, list(paragraphs.values())), strict=True)
-    )
+    members: dict[Paragraph, list[int]] = {}
+    for at, candidate in enumerate(found):
+        members.setdefault(candidate.paragraph, []).append(at)
+    by_paragraph = _together(asked, counts, lengths, list(members.values()))
+    of_paragraph = dict(zip(members, by_paragraph, strict=True))
+    around = _together(asked, counts, lengths, _windows(found))
     return [
         {
-            "shared": sum(rarity[run] for run in count) / whole,
-            "around": around,
-            "paragraph": of_paragraph[one.paragraph],
+            "shared": sum(rarity[run] for run in counts[at]) / whole,
+            "around": around[at],
+            "paragraph": of_paragraph[candidate.paragraph],
         }
-        for one, count, around in zip(
-            found, counts, _together(asked, counts, lengths, _windows(found)), strict=True
-        )
+        for at, candidate in enumerate(found)
     ]
 
 
 def _windows(found: Sequence[Candidate]) -> list[list[int]]:
     """For each sentence, its own index and the indices of the sentences around it."""
-    places = {(one.document, *one.order): at for at, one in enumerate(found)}
-    steps = range(-AROUND, AROUND + 1)
-    near = [
-        [places.get((one.document, one.order[0], one.order[1] + step)) for step in steps]
-        for one in found
-    ]
-    return [[at for at in window if at is not None] for window in near]
+    places = {(candidate.document, *candidate.order): at for at, candidate in enumerate(found)}
+    windows = []
+    for candidate in found:
+        passage, number = candidate.order
+        near = range(number - AROUND, number + AROUND + 1)
+        indices = [places.get((candidate.document, passage, other)) for other in near]
+        windows.append([at for at in indices if at is not None])
+    return windows
 
 
 def _together(

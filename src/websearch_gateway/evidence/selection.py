@@ -14,8 +14,6 @@ from itertools import pairwise
 
 from websearch_gateway.evidence.passages import inverse_document_frequency
 from websearch_gateway.evidence.ranking import (
-    DANGLING,
-    Candidate,
     Fitted,
     Question,
     Ranked,
@@ -24,6 +22,7 @@ from websearch_gateway.evidence.ranking import (
     terms_in,
     weighted,
 )
+from websearch_gateway.evidence.sentences import DANGLING, Candidate
 
 MOST_SENTENCES = 4
 WORTH = 0.04

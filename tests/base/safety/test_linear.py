@@ -46,7 +46,7 @@ from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.evidence.offsets import from_utf16
 from websearch_gateway.evidence.passages import near_duplicates, score_passages
 from websearch_gateway.evidence.quotes import Quotable
-from websearch_gateway.evidence.ranking import Document
+from websearch_gateway.evidence.sentences import Document
 from websearch_gateway.evidence.verdicts import findings
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.pages.formats.plain import csv_table, json_text
