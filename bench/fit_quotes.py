@@ -387,8 +387,7 @@ def main() -> None:
     if arguments.write:
         path = Path(shipped.__file__).with_name(shipped.NUMBERS)
         data = json.loads(path.read_text("utf-8"))["data"]
-        fit = {"every": arguments.every, "seed": arguments.seed, "cases": len(every)}
-        path.write_text(json.dumps({"data": data, "fit": fit, **numbers}, indent=2) + "\n", "utf-8")
+        path.write_text(json.dumps({"data": data, **numbers}, indent=2) + "\n", "utf-8")
 
 
 def fitted_on(every: Sequence[Case]) -> dict[str, Any]:
