@@ -128,7 +128,7 @@ class Provenance:
         if self._mode == "off":
             return
         # This takes a fifth of the time of looking for its texts.
-        whole = repr(result.model_dump(exclude={"age_seconds"}))
+        whole = result.model_dump_json(exclude={"age_seconds"})
         deadline = Deadline.after(_REMEMBER_SECONDS)
         await self._remember(whole, lambda: _texts(result, []), caller, deadline)
 
