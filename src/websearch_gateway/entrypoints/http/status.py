@@ -10,10 +10,10 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,6 +21,7 @@ from starlette.responses import Response
 from websearch_gateway import __version__
 from websearch_gateway.admin import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
+from websearch_gateway.entrypoints.http.metrics import exposition
 from websearch_gateway.entrypoints.http.replies import (
     Html,
     document,
@@ -36,7 +37,7 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
 from websearch_gateway.results import TokenUse, TokenUses
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.layers import BOUNDS, BreakerState, Distribution, UpstreamStatus
+from websearch_gateway.upstream.layers import UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
 
@@ -596,141 +597,3 @@ def percent(share: float) -> str:
 def facts(*parts: str) -> str:
     """Short facts in a row; a line breaks only between two of them."""
     return " · ".join(fact.replace(" ", _NEAR) for fact in parts)
-
-
-PREFIX = "websearch_gateway_"
-
-Labels = tuple[str, ...]
-Values = Iterable[tuple[Labels, Any]]
-Family = tuple[str, str, str, Labels, Values]
-"""Kind, name, help, labels and values of a metric."""
-
-
-def exposition(snapshot: Snapshot, lag: float, accept: str) -> tuple[bytes, str]:
-    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics if requested.
-
-    Labels are names from the code and the settings, and codes: never a user, a query or a URL. Counters are per
-    process, because a scraper adds them up; the budget is for all processes that share the state.
-
-    Args:
-        lag: `LoopLag.seconds`.
-    """
-    from prometheus_client import CollectorRegistry, ProcessCollector
-    from prometheus_client.core import (
-        CounterMetricFamily,
-        GaugeMetricFamily,
-        HistogramMetricFamily,
-        Metric,
-    )
-    from prometheus_client.exposition import choose_encoder
-    from prometheus_client.registry import Collector
-
-    kinds = {
-        "counter": CounterMetricFamily,
-        "gauge": GaugeMetricFamily,
-        "histogram": HistogramMetricFamily,
-    }
-
-    class Families(Collector):
-        def collect(self) -> Iterator[Metric]:
-            for kind, name, text, labels, values in _families(snapshot, lag):
-                family = kinds[kind](PREFIX + name, text, labels=labels)
-                for held, value in values:
-                    family.add_metric(held, *(value if kind == "histogram" else (value,)))
-                yield family
-
-    registry = CollectorRegistry()
-    registry.register(Families())
-    ProcessCollector(registry=registry)
-    encode, media_type = choose_encoder(accept)
-    return encode(registry), media_type
-
-
-def _families(snapshot: Snapshot, lag: float) -> Iterator[Family]:
-    figures, upstreams = snapshot.figures, snapshot.upstreams
-    yield "gauge", "build_info", "The version that runs.", ("version",), [((__version__,), 1)]
-    yield "gauge", "calls_in_flight", "Calls of tools under way.", (), [((), snapshot.in_flight)]
-    late = "The largest delay of the event loop in the last ten seconds."
-    yield "gauge", "event_loop_lag_seconds", late, (), [((), lag)]
-    routes = figures.routes.items()
-    yield (
-        "counter",
-        "calls",
-        "Calls of tools, by what answered.",
-        ("tool", "route", "outcome"),
-        routes,
-    )
-    durations = _buckets(figures.durations.items())
-    yield (
-        "histogram",
-        "call_seconds",
-        "How long calls of tools took.",
-        ("tool", "outcome"),
-        durations,
-    )
-    lookups = (((kind,), count) for kind, count in figures.cache.items())
-    yield (
-        "counter",
-        "cache_lookups",
-        "Lookups of search_web in the cache, by result.",
-        ("result",),
-        lookups,
-    )
-    by_reason = figures.fallbacks.items()
-    yield (
-        "counter",
-        "fallbacks",
-        "Answers by a stand-in, and why.",
-        ("fallback_from", "reason"),
-        by_reason,
-    )
-    calls = (((one.name,), one.calls) for one in upstreams)
-    yield (
-        "counter",
-        "upstream_calls",
-        "Calls of upstreams; retries do not count.",
-        ("upstream",),
-        calls,
-    )
-    errors = (((one.name, code), count) for one in upstreams for code, count in one.errors.items())
-    yield (
-        "counter",
-        "upstream_errors",
-        "Failed calls of upstreams, by error code.",
-        ("upstream", "code"),
-        errors,
-    )
-    took = _buckets(((one.name,), one.durations) for one in upstreams)
-    yield (
-        "histogram",
-        "upstream_seconds",
-        "How long requests to upstreams took.",
-        ("upstream",),
-        took,
-    )
-    states = (
-        ((one.name, state), int(one.breaker == state))
-        for one in upstreams
-        for state in get_args(BreakerState)
-    )
-    yield (
-        "gauge",
-        "breaker_state",
-        "1 for the current state of a breaker.",
-        ("upstream", "state"),
-        states,
-    )
-    paid = (((upstream,), usd) for upstream, usd in snapshot.paid_usd.items())
-    yield "counter", "cost_usd", "Costs of this process.", ("upstream",), paid
-    if (daily := snapshot.daily_usd) is not None:
-        yield "gauge", "budget_usd", "The budget of the day (UTC).", (), [((), daily)]
-    if (left := snapshot.left_usd) is not None:
-        yield "gauge", "budget_left_usd", "What is left of the budget of the day.", (), [((), left)]
-
-
-def _buckets(durations: Iterable[tuple[Labels, Distribution]]) -> Values:
-    bounds = [*map(str, BOUNDS), "+Inf"]
-    return (
-        (labels, (list(zip(bounds, one.counts, strict=True)), one.seconds))
-        for labels, one in durations
-    )
