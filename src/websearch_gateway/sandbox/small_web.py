@@ -65,20 +65,25 @@ class Page:
 
 def _blocks(html: str) -> list[tuple[str, str]]:
     """The tag and the text of each innermost block element; table cells are joined by a bar."""
-    found = []
+    blocks = []
     for element in fragment_fromstring(html, create_parent=True).iter(*_BLOCKS):
+        holds_blocks = next(element.iterdescendants(*_BLOCKS), None) is not None
         if element.tag == "tr":
-            text = " | ".join(
-                filter(None, (" ".join(cell.text_content().split()) for cell in element))
-            )
-        elif any(True for _ in element.iterdescendants(*_BLOCKS)):
-            text = " ".join((element.text or "").split())
+            cells = [_on_one_line(cell.text_content()) for cell in element]
+            text = " | ".join(filter(None, cells))
+        elif holds_blocks:
+            text = _on_one_line(element.text or "")
+        elif element.tag == "pre":
+            text = element.text_content().strip()
         else:
-            whole = element.text_content()
-            text = whole.strip() if element.tag == "pre" else " ".join(whole.split())
+            text = _on_one_line(element.text_content())
         if text:
-            found.append((element.tag, text))
-    return found
+            blocks.append((element.tag, text))
+    return blocks
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def split_sentences(text: str) -> list[str]:
@@ -89,8 +94,12 @@ def split_sentences(text: str) -> list[str]:
 def _parse(slug: str, source: str) -> Page:
     head, _, html = source.partition("\n---\n")
     fields = dict(line.split(": ", 1) for line in head.splitlines())
-    blocks, age = _blocks(html), fields.get("age")
-    prose = [text for tag, text in blocks if tag in _PROSE]
+    blocks = _blocks(html)
+    sentences: list[str] = []
+    for tag, text in blocks:
+        if tag in _PROSE:
+            sentences += split_sentences(text)
+    day, age = fields.get("date"), fields.get("age")
     return Page(
         slug=slug,
         title=fields["title"],
@@ -98,25 +107,23 @@ def _parse(slug: str, source: str) -> Page:
         language=fields.get("language", "en"),
         region=fields.get("region"),
         topics=tuple(topic.strip() for topic in fields["topics"].split(",")),
-        date=datetime.fromisoformat(fields["date"]).replace(tzinfo=UTC)
-        if "date" in fields
-        else None,
+        date=datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None,
         age=timedelta(**{_UNITS[age[-1]]: int(age[:-1])}) if age else None,
         html=html.strip(),
         blocks=tuple(text for _, text in blocks),
-        sentences=tuple(sentence for text in prose for sentence in split_sentences(text)),
+        sentences=tuple(sentences),
     )
 
 
 @cache
 def library() -> dict[str, Page]:
     """Every page by its slug, in alphabetical order. Read once per process."""
-    folder = files(__package__).joinpath("pages")
-    sources = sorted(
-        (entry for entry in folder.iterdir() if entry.name.endswith(".html")), key=lambda e: e.name
-    )
-    slugs = ((entry.name.removesuffix(".html"), entry) for entry in sources)
-    return {slug: _parse(slug, entry.read_text("utf-8")) for slug, entry in slugs}
+    pages = {}
+    for entry in sorted(files(__package__).joinpath("pages").iterdir(), key=lambda file: file.name):
+        slug, _, ending = entry.name.rpartition(".")
+        if ending == "html":
+            pages[slug] = _parse(slug, entry.read_text("utf-8"))
+    return pages
 
 
 @cache
@@ -124,14 +131,27 @@ def _template() -> Template:
     return Template(files(__package__).joinpath("template.txt").read_text("utf-8"))
 
 
+MOST_RELATED = 3
+"""Links to pages about the same below a page, as many sites have them."""
+
+
 def render(page: Page, now: datetime) -> str:
     """The page as a whole HTML document, with the banner, menu and footer that real pages have."""
     published = page.published(now)
-    moment = published.isoformat(timespec="seconds") if published else ""
+    meta = byline = ""
+    if published:
+        moment = published.isoformat(timespec="seconds")
+        meta = f'<meta property="article:published_time" content="{moment}">'
+        byline = f'<p class="byline">Published <time datetime="{moment}">{moment[:10]}</time></p>'
+    topics = set(page.topics)
     siblings = [
-        other
-        for other in library().values()
-        if other is not page and set(other.topics) & set(page.topics)
+        sibling
+        for sibling in library().values()
+        if sibling is not page and not topics.isdisjoint(sibling.topics)
+    ]
+    related = [
+        f'<li><a href="{sibling.path}">{escape(sibling.title)}</a></li>'
+        for sibling in siblings[:MOST_RELATED]
     ]
     return _template().substitute(
         language=page.language,
@@ -139,20 +159,19 @@ def render(page: Page, now: datetime) -> str:
         site=escape(page.site),
         path=page.path,
         description=escape(page.sentences[0] if page.sentences else page.title),
-        published=f'<meta property="article:published_time" content="{moment}">' if moment else "",
-        byline=f'<p class="byline">Published <time datetime="{moment}">{moment[:10]}</time></p>'
-        if moment
-        else "",
+        published=meta,
+        byline=byline,
         body=page.html,
-        related="".join(
-            f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in siblings[:3]
-        ),
+        related="".join(related),
     )
 
 
 _K1, _B = 1.2, 0.75
+"""The usual parameters of BM25: how soon a repeated word counts no more, and how much longer pages lose."""
 _TITLE_WEIGHT = 3
+"""A word of the title counts as often."""
 _HOME_FACTOR, _FOREIGN_FACTOR = 1.5, 0.5
+"""Enough to move the page of a country above an equal one of another, too little to bring a page about nothing."""
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _OTHER_STOP_WORDS = (
@@ -180,13 +199,16 @@ class Match:
 
 def terms(text: str) -> list[str]:
     """The stems of a text in order (`baking`, `baked` and `bakes` have one), without stop words."""
-    words = (
-        word.lower().replace("’", "'").removesuffix("'s")
-        for word in _WORD.findall(_CJK.sub(" ", text))
-    )
-    latin = stems([word for word in words if word not in _STOP])
-    pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(max(1, len(run) - 1))]
-    return latin + pairs
+    words = []
+    for word in _WORD.findall(_CJK.sub(" ", text)):
+        bare = word.lower().replace("’", "'").removesuffix("'s")
+        if bare not in _STOP:
+            words.append(bare)
+    pairs = []
+    for run in _CJK.findall(text):
+        starts = range(max(1, len(run) - 1))
+        pairs += [run[start : start + 2] for start in starts]
+    return stems(words) + pairs
 
 
 class _Index:
@@ -199,12 +221,18 @@ class _Index:
         self.frequency = Counter(term for bag in self.bags.values() for term in bag)
 
     def rarity(self, term: str) -> float:
-        seen = self.frequency[term]
-        return math.log(1 + (len(self.bags) - seen + 0.5) / (seen + 0.5))
+        pages = self.frequency[term]
+        return math.log(1 + (len(self.bags) - pages + 0.5) / (pages + 0.5))
 
     def score(self, slug: str, query: Iterable[str]) -> float:
-        bag, norm = self.bags[slug], _K1 * (1 - _B + _B * self.lengths[slug] / self.mean_length)
-        return sum(self.rarity(t) * bag[t] * (_K1 + 1) / (bag[t] + norm) for t in query if t in bag)
+        bag = self.bags[slug]
+        length = self.lengths[slug] / self.mean_length
+        norm = _K1 * (1 - _B + _B * length)
+        score = 0.0
+        for term in query:
+            count = bag[term]
+            score += self.rarity(term) * count * (_K1 + 1) / (count + norm)
+        return score
 
 
 @cache
@@ -212,20 +240,26 @@ def _index() -> _Index:
     return _Index(library().values())
 
 
+LONG_SENTENCE = 600
+"""A sentence of so many characters is worth half: it says the same in more words."""
+
+
 def best_sentences(page: Page, query: str, count: int) -> list[str]:
     """The `count` sentences of a page that share the most specific words with the query, in reading order. A word is
     more specific if fewer pages, and fewer sentences of this page, contain it.
     """
-    wanted = set(terms(query))
-    shared = [wanted & set(terms(sentence)) for sentence in page.sentences]
-    common = Counter(term for found in shared for term in found)
+    query_terms = set(terms(query))
+    shared = [query_terms & set(terms(sentence)) for sentence in page.sentences]
+    common: Counter[str] = Counter()
+    for terms_of_sentence in shared:
+        common.update(terms_of_sentence)
 
-    def worth(position: int) -> tuple[float, int]:
-        score = sum(_index().rarity(term) / math.sqrt(common[term]) for term in shared[position])
-        return score / (1 + len(page.sentences[position]) / 600), -position
+    def worth(place: int) -> tuple[float, int]:
+        score = sum(_index().rarity(term) / math.sqrt(common[term]) for term in shared[place])
+        return score / (1 + len(page.sentences[place]) / LONG_SENTENCE), -place
 
-    chosen = sorted(sorted(range(len(page.sentences)), key=worth, reverse=True)[:count])
-    return [page.sentences[position] for position in chosen]
+    best = sorted(range(len(page.sentences)), key=worth, reverse=True)[:count]
+    return [page.sentences[place] for place in sorted(best)]
 
 
 def search(
@@ -245,17 +279,17 @@ def search(
     that country up and those of another down, as search engines do; `news` keeps news pages only. Addresses begin with
     `origin`.
     """
-    wanted = list(dict.fromkeys(terms(query)))
+    query_terms = list(dict.fromkeys(terms(query)))
     matches = []
     for page in library().values():
         published = page.published(now)
         undated_or_old = since is not None and (published is None or published < since)
         undated_or_new = until is not None and (published is None or published > until)
-        if undated_or_old or undated_or_new or (language and page.language != language):
+        is_foreign = bool(language) and page.language != language
+        is_no_news = news and "news" not in page.topics
+        if undated_or_old or undated_or_new or is_foreign or is_no_news:
             continue
-        if news and "news" not in page.topics:
-            continue
-        score = _index().score(page.slug, wanted)
+        score = _index().score(page.slug, query_terms)
         if region and page.region:
             score *= _HOME_FACTOR if page.region == region.upper() else _FOREIGN_FACTOR
         if score > 0:

@@ -24,6 +24,7 @@ from websearch_gateway.sandbox.vendors.vendor import (
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11
+"""Of the first search result: no reader may take an id for a place in the list."""
 # The limits of the search (https://docs.perplexity.ai/api-reference/search-post).
 _MOST_QUERIES, _MOST_RESULTS, _DEFAULT_RESULTS = 5, 20, 10
 _MOST_FILTERS = 20
@@ -54,28 +55,40 @@ async def _agent(request: Request) -> JSONResponse:
     if fault == "failed":
         error = {"message": "It failed.", "code": "server_error", "type": "server_error"}
         return JSONResponse({"status": "failed", "error": error, "output": []})
-    tool = next((tool for tool in body.get("tools", []) if tool.get("type") == "web_search"), None)
+    tools = [tool for tool in body.get("tools", []) if tool.get("type") == "web_search"]
+    # Without an instruction, the model decides whether to search.
+    searches = tools and body.get("tool_choice") == "required" and fault != "no_search"
     output: list[dict[str, Any]] = []
     text = "I answer this from memory."
-    # Without an instruction, the model decides whether to search.
-    searches = body.get("tool_choice") == "required" and fault != "no_search"
-    if tool is not None and searches:
-        results, text = _answered(request, str(body.get("input")), tool)
+    if searches:
+        results, text = _answered(request, str(body.get("input")), tools[0])
         output.append(results)
-    content = [{"type": "output_text", "text": text, "annotations": []}]
-    message = {"type": "message", "role": "assistant", "status": "completed", "content": content}
-    usage: dict[str, Any] = {"input_tokens": 2000, "output_tokens": 100, "total_tokens": 2100}
-    usage["tool_calls_details"] = {"web_search": {"invocation": len(output)}}
+    usage = _usage(searches=len(output))
+    output.append(_message(text))
     reply = {
         "id": "resp_sandbox",
         "object": "response",
         "status": "completed",
         "model": body["model"],
-        "output": [*output, message],
+        "output": output,
         "error": None,
         "usage": usage,
     }
     return JSONResponse(reply)
+
+
+def _message(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "role": "assistant", "status": "completed", "content": content}
+
+
+def _usage(searches: int) -> dict[str, Any]:
+    return {
+        "input_tokens": 2000,
+        "output_tokens": 100,
+        "total_tokens": 2100,
+        "tool_calls_details": {"web_search": {"invocation": searches}},
+    }
 
 
 def _answered(request: Request, question: str, tool: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -83,8 +96,9 @@ def _answered(request: Request, question: str, tool: dict[str, Any]) -> tuple[di
     filters = tool.get("filters") or {}
     within = _within(request, filters.get("search_domain_filter", []))
     region = (tool.get("user_location") or {}).get("country")
+    pages = research(request, question, region, within=within)
     rows, claims = [], []
-    for place, page in enumerate(research(request, question, region, within=within)):
+    for place, page in enumerate(pages):
         # The ids fall, so that nobody takes them for places in the list.
         number = _FIRST_ID - place
         rows.append({"id": number, **_row(page, page.title, page.claim or "")})
@@ -104,29 +118,32 @@ async def _models(request: Request) -> JSONResponse:
 
 async def _search(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
-    query, number = body.get("query"), body.get("max_results", _DEFAULT_RESULTS)
-    domains = body.get("search_domain_filter", [])
-    period = body.get("search_recency_filter")
+    query = body.get("query")
     queries: list[Any] = query if isinstance(query, list) else [query]
+    number = body.get("max_results", _DEFAULT_RESULTS)
+    domains = body.get("search_domain_filter", [])
     languages = body.get("search_language_filter", [])
-    are_texts = all(isinstance(text, str) and text.strip() for text in queries)
+    period = body.get("search_recency_filter")
+    has_queries = 1 <= len(queries) <= _MOST_QUERIES and all(map(_is_text, queries))
+    has_number = type(number) is int and 1 <= number <= _MOST_RESULTS
+    has_filters = max(len(domains), len(languages)) <= _MOST_FILTERS
     mixes_allowed_and_denied = len({name.startswith("-") for name in domains}) > 1
-    if (
-        not 1 <= len(queries) <= _MOST_QUERIES
-        or not are_texts
-        or not (type(number) is int and 1 <= number <= _MOST_RESULTS)
-        or max(len(domains), len(languages)) > _MOST_FILTERS
-        or mixes_allowed_and_denied
-        or period not in (None, "hour", *_DAYS)
-    ):
+    has_period = period in (None, "hour", *_DAYS)
+    if mixes_allowed_and_denied or not (has_queries and has_number and has_filters and has_period):
         raise refusal(400)
-    days = _DAYS.get(period, 1) if period else None
-    within, region = _within(request, domains), body.get("country")
-    matches = search_pages(request, " ".join(queries), days=days, within=within, region=region)[
-        :number
-    ]
-    results = [_row(match, match.page.title, match.snippet) for match in matches]
+    matches = search_pages(
+        request,
+        " ".join(queries),
+        days=_DAYS.get(period, 1) if period else None,
+        within=_within(request, domains),
+        region=body.get("country"),
+    )
+    results = [_row(match, match.page.title, match.snippet) for match in matches[:number]]
     return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
+
+
+def _is_text(query: Any) -> bool:
+    return isinstance(query, str) and bool(query.strip())
 
 
 PERPLEXITY = Vendor(
