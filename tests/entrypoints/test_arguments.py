@@ -16,7 +16,7 @@ from websearch_gateway.entrypoints.arguments import (
     kinds_of,
 )
 from websearch_gateway.entrypoints.http.compatible.endpoint import Lenient
-from websearch_gateway.entrypoints.http.compatible.openai_api import question
+from websearch_gateway.entrypoints.http.compatible.openai_answers import question
 from websearch_gateway.entrypoints.mcp.messages import repaired
 from websearch_gateway.entrypoints.mcp.schemas import input_schema
 from websearch_gateway.entrypoints.tools.table import TOOLS, Tool

@@ -11,8 +11,8 @@ from tests.entrypoints.http.conftest import Door
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.base.urls import host
-from websearch_gateway.entrypoints.http.compatible import openai_api
-from websearch_gateway.entrypoints.http.compatible.openai_api import (
+from websearch_gateway.entrypoints.http.compatible import openai_answers
+from websearch_gateway.entrypoints.http.compatible.openai_answers import (
     answered,
     cited_places,
     question,
@@ -47,7 +47,7 @@ def events(text: str) -> list[dict[str, Any]]:
 async def test_a_failure_in_mid_stream_is_the_last_event(
     door: Door, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_api, "EARLY_SECONDS", 0)
+    monkeypatch.setattr(openai_answers, "EARLY_SECONDS", 0)
     for name in UPSTREAMS:
         sandbox.fault(name, "status", status=500)
     async with door() as http:
@@ -66,7 +66,7 @@ async def test_a_refusal_comes_before_the_stream(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine may take longer to refuse.
-    monkeypatch.setattr(openai_api, "EARLY_SECONDS", PATIENCE)
+    monkeypatch.setattr(openai_answers, "EARLY_SECONDS", PATIENCE)
     async with door(rate_limit="1/minute") as http:
         bad = await http.post("/v1/responses", json={"input": "x", "stream": True})
         asked = (QUESTION, "What is a tide?")
