@@ -11,6 +11,8 @@ from tests.documents import open_document
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.package import zipped
 
+URL = "https://example.com/a"
+
 STYLES = (
     '<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>'
     '<style:style style:name="V"><style:text-properties text:display="none"/></style:style>'
@@ -132,3 +134,33 @@ def test_cells_of_a_text_repeat_only_so_much() -> None:
     assert read(rows("x", 5)).count("| x") == 5_000
     assert read(rows("x", 70) * 2).count("| x") <= 100_000
     assert read(rows("y" * 10_000, 5)).count("y" * 10_000) <= 1_000 + 5
+
+
+def listed(*lists: str, level: str = "") -> str:
+    style = f'<text:list-style style:name="L"><text:list-level-style-number style:num-format="1" {level}/></text:list-style>'
+    return zipped(open_document("text", "<text:p>x</text:p>".join(lists), style), URL, "").markdown
+
+
+def numbered(*items: str, how: str = "") -> str:
+    return f'<text:list text:style-name="L" {how}>{"".join(items)}</text:list>'
+
+
+def test_lists_of_open_document_count_as_they_say() -> None:
+    one, two = (
+        f"<text:list-item><text:p>{name}</text:p></text:list-item>" for name in ("one", "two")
+    )
+    later = one.replace("<text:list-item", '<text:list-item text:start-value="5"')
+    assert listed(numbered(one), numbered(two)) == "1. one\n\nx\n\n1. two"
+    on = numbered(two, how='text:continue-numbering="true"')
+    assert listed(numbered(one), on) == "1. one\n\nx\n\n2. two"
+    assert listed(numbered(later, two)) == "5. one\n6. two"
+    assert listed(numbered(one, two), level='text:start-value="3"') == "3. one\n4. two"
+
+
+def test_a_style_has_the_marks_of_that_which_it_is_based_on() -> None:
+    styles = (
+        '<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/></style:style>'
+        '<style:style style:name="T1" style:parent-style-name="Up"/>'
+    )
+    body = '<text:p>10<text:span text:style-name="T1">5</text:span> boats</text:p>'
+    assert zipped(open_document("text", body, styles), URL, "").markdown == "10^5 boats"

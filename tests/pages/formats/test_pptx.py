@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.documents import A, P, R, relations, shape, slides
 from websearch_gateway.pages.formats.package import zipped
+
+URL = "https://example.com/a"
 
 CHART = (
     '<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" '
@@ -84,3 +88,20 @@ def test_hidden_slides_are_left_out_with_a_warning() -> None:
     page = zipped(slides(shape("Shown"), shape("Secret"), show="0"), "https://example.com/a", "")
     assert "Secret" not in page.markdown
     assert page.warnings == ("Hidden slides were left out: 1.",)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "marks"),
+    [
+        ('type="arabicPeriod" startAt="5"', ["5.", "6."]),
+        ('type="alphaLcParenR"', ["- a.", "- b."]),
+        ('type="romanUcPeriod" startAt="4"', ["- IV.", "- V."]),
+    ],
+)
+def test_lists_of_slides_count_as_they_say(numbers: str, marks: list[str]) -> None:
+    lines = "".join(
+        f"<a:p><a:pPr><a:buAutoNum {numbers}/></a:pPr><a:r><a:t>{name}</a:t></a:r></a:p>"
+        for name in ("rope", "knot")
+    )
+    text = zipped(slides(f"<p:sp><p:nvSpPr/><p:txBody>{lines}</p:txBody></p:sp>"), URL, "").markdown
+    assert text.split("\n")[-2:] == [f"{marks[0]} rope", f"{marks[1]} knot"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import W, packed, paragraph, relations, word
+from websearch_gateway.pages.formats.numbering import _counted
 from websearch_gateway.pages.formats.package import zipped
 
 URL = "https://example.com/a"
@@ -66,6 +67,9 @@ def test_headings_have_the_numbers_that_word_shows() -> None:
         ("upperRoman", "§ %1", ["- § I", "- § II", "- § III"]),
         ("decimalZero", "No. %1", ["- No. 01", "- No. 02", "- No. 03"]),
         ("bullet", "•", ["*", "*", "*"]),
+        ("ordinal", "%1", ["- 1st", "- 2nd", "- 3rd"]),
+        ("chineseCounting", "%1、", ["- 一、", "- 二、", "- 三、"]),
+        ("decimalEnclosedCircle", "%1", ["- ①", "- ②", "- ③"]),
     ],
 )
 def test_items_have_the_marks_that_word_shows(kind: str, text: str, marks: list[str]) -> None:
@@ -162,13 +166,27 @@ def shown(text: str) -> str:
             "☐",
         ),
         (
+            '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="North"/>'
+            '<w:listEntry w:val="South"/></w:ddList></w:ffData></w:fldChar></w:r>' + END,
+            "South",
+        ),
+        (
             f"<w:r><w:ruby><w:rt>{shown('mon')}</w:rt><w:rubyBase>{shown('門')}</w:rubyBase></w:ruby></w:r>",
             "門(mon)",
         ),
     ],
     ids=[
         *("link", "link in parts", "simple link", "link within", "page", "nested"),
-        *("Wingdings", "Symbol", "usual font", "unknown font", "ticked", "unticked", "reading"),
+        *(
+            "Wingdings",
+            "Symbol",
+            "usual font",
+            "unknown font",
+            "ticked",
+            "unticked",
+            "choice",
+            "reading",
+        ),
     ],
 )
 def test_fields_signs_and_ticks_are_read_as_they_are_shown(runs: str, text: str) -> None:
@@ -198,3 +216,17 @@ def test_a_strict_document_is_read() -> None:
         }
     )
     assert zipped(body, URL, "").markdown == "Gulls."
+
+
+@pytest.mark.parametrize(
+    ("number", "marks"),
+    [
+        (10, ["十", "10th", "⑩"]),
+        (12, ["十二", "12th", "⑫"]),
+        (21, ["二十一", "21st", "21"]),
+        (99, ["九十九", "99th", "99"]),
+    ],
+)
+def test_numbers_are_written_as_word_writes_them(number: int, marks: list[str]) -> None:
+    kinds = ("chineseCounting", "ordinal", "decimalEnclosedCircle")
+    assert [_counted(number, kind) for kind in kinds] == marks

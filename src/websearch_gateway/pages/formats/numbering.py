@@ -143,11 +143,49 @@ def _roman(number: int) -> str:
     return text
 
 
+def _ordinal(number: int) -> str:
+    is_teen = 10 < number % 100 < 20
+    ending = "th" if is_teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+_CHINESE = "〇一二三四五六七八九"
+_CHINESE_UP_TO = 99
+"""Larger numbers are written with digits."""
+
+
+def _chinese(number: int) -> str:
+    if number > _CHINESE_UP_TO:
+        return str(number)
+    tens, ones = divmod(number, 10)
+    if not tens:
+        return _CHINESE[ones]
+    return f"{_CHINESE[tens] if tens > 1 else ''}十{_CHINESE[ones] if ones else ''}"
+
+
+def _circled(number: int) -> str:
+    """Unicode has circles around the numbers up to 20."""
+    return chr(ord("①") + number - 1) if 0 < number <= 20 else str(number)
+
+
+_CHINESE_KINDS = (
+    *(
+        "chineseCounting",
+        "chineseCountingThousand",
+        "taiwaneseCounting",
+        "taiwaneseCountingThousand",
+    ),
+    *("japaneseCounting", "japaneseDigitalTenThousand"),
+)
 _WRITERS: Mapping[str, Callable[[int], str]] = {
     "lowerLetter": _letters,
     "upperLetter": lambda number: _letters(number).upper(),
     "lowerRoman": lambda number: _roman(number) if number < 4_000 else str(number),
     "upperRoman": lambda number: _roman(number).upper() if number < 4_000 else str(number),
+    "ordinal": _ordinal,
+    "decimalEnclosedCircle": _circled,
+    "decimalEnclosedCircleChinese": _circled,
+    **dict.fromkeys(_CHINESE_KINDS, _chinese),
     "decimalZero": lambda number: f"{number:02}",
     "none": lambda _: "",
     "bullet": lambda _: "",

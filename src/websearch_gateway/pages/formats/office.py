@@ -301,7 +301,7 @@ class _Word:
                 yield text, (*marks, *elements)
 
     def _field(self, element: Any) -> Iterator[Text]:
-        """Begin, continue or end a field. Yields the tick of a form's box."""
+        """Begin, continue or end a field. Yields the tick of a form's box and the chosen entry of its list."""
         kind = element.get(f"{W}fldCharType")
         if kind == "begin":
             if len(self.fields) < _MOST_FIELDS:
@@ -317,6 +317,9 @@ class _Word:
                     else UNTICKED,
                     (),
                 )
+            choices = element.find(f"{W}ffData/{W}ddList")
+            if choices is not None:
+                yield _chosen(choices), ()
         elif self.unread_fields:
             self.unread_fields -= kind == "end"
         elif kind == "separate" and self.fields:
@@ -458,6 +461,13 @@ def _styled(properties: Any, style: _Style) -> _Style:
         level_there = _number(level, 0) if level else style.list_level
         style = replace(style, list_id=list_id or style.list_id, list_level=level_there)
     return style
+
+
+def _chosen(choices: Any) -> str:
+    """The entry of a list in a form that is chosen; the first one if the list does not say."""
+    entries = choices.findall(f"{W}listEntry")
+    place = _number(_value(choices, "result") or _value(choices, "default"), 0)
+    return str(entries[place].get(_VAL, "")) if place < len(entries) else ""
 
 
 def _continues(properties: Any, name: str) -> bool:
@@ -618,19 +628,34 @@ def _paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
     """Write paragraphs. `is_list` makes list items of those that do not say that they have no bullet."""
     for element in body.iter(f"{A}p"):
         properties = element.find(f"{A}pPr")
-        level, numbered, plain = "0", False, not is_list
+        level, numbers, plain = "0", None, not is_list
         if properties is not None:
             level = properties.get("lvl", "0")
-            numbered = properties.find(f"{A}buAutoNum") is not None
-            has_bullet = numbered or properties.find(f"{A}buChar") is not None
+            numbers = properties.find(f"{A}buAutoNum")
+            has_bullet = numbers is not None or properties.find(f"{A}buChar") is not None
             plain = not has_bullet and (plain or properties.find(f"{A}buNone") is not None)
         runs = list(_runs(element))
         if not any(text.strip() for text, _ in runs):
             continue
-        block = (
-            builder.block("p") if plain else builder.item(_number(level, 0), is_ordered=numbered)
-        )
+        if plain:
+            block = builder.block("p")
+        else:
+            block = builder.item(_number(level, 0), is_ordered=numbers is not None)
+        if numbers is not None and not plain and block.getprevious() is None:
+            _count_as(block.getparent(), numbers)
         builder.texts(block, runs)
+
+
+_COUNTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+
+
+def _count_as(numbered: Any, numbers: Any) -> None:
+    """Let a new list count as its first paragraph says: with letters, Roman numbers, or from another number on."""
+    kind = re.sub(r"(?:Paren(?:R|Both)|Period|Plain)$", "", numbers.get("type", ""))
+    if kind in _COUNTERS:
+        numbered.set("type", _COUNTERS[kind])
+    if start := _number(numbers.get("startAt", ""), 0):
+        numbered.set("start", str(start))
 
 
 def _runs(paragraph: Any) -> Iterator[Text]:
@@ -684,15 +709,31 @@ class _Look:
     display: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How a level of a list counts: the kind of its numbers, such as `1` or `a` ("": none), and the first one."""
+
+    kind: str = ""
+    start: str = ""
+
+
+def _is_continued(element: Any) -> bool:
+    """Whether a list goes on counting where one above it ended."""
+    continues = element.get(f"{_TEXT}continue-numbering") == "true"
+    return continues or element.get(f"{_TEXT}continue-list") is not None
+
+
 @dataclass(slots=True)
 class _OpenDocument:
-    """Reads one document. `numbered` says what numbers the levels of a style of lists have; `notes` are the bodies of
+    """Reads one document. `numbered` says how the levels of a style of lists count; `lists` counts those that do not
+    continue another one; `notes` are the bodies of
     its footnotes and endnotes; `room` is how many repeated cells it may still have.
     """
 
     package: Package
     styles: dict[str, _Look]
-    numbered: dict[str, list[str]]
+    numbered: dict[str, list[_Level]]
+    lists: int = 0
     notes: list[Any] = field(default_factory=list)
     room: int = MOST_FILLED
 
@@ -731,24 +772,31 @@ class _OpenDocument:
     def _list(self, element: Any, level: int, name: str, builder: Builder) -> None:
         name = element.get(f"{_TEXT}style-name", name)
         levels = self.numbered.get(name, [])
-        kind = levels[level] if level < len(levels) else ""
+        own = levels[level] if level < len(levels) else _Level()
+        continues = level or _is_continued(element)
+        self.lists += not continues
+        start = "" if continues else own.start
         for item in element:
             first = True
+            start = item.get(f"{_TEXT}start-value", start)
             for child in item:
                 if child.tag == f"{_TEXT}list":
                     self._list(child, level + 1, name, builder)
                 elif child.tag == f"{_TEXT}h" and item.tag != f"{_TEXT}list-header":
                     self.blocks([child], builder)  # a numbered heading
                 elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                    block = (
-                        builder.item(level, is_ordered=bool(kind), list_id=name)
-                        if first
-                        else builder.more()
-                    )
-                    if first and kind in _LETTERS:
-                        block.getparent().set("type", kind)
+                    block = builder.more() if not first else self._item(own, level, name, builder)
+                    if first and own.kind and start:
+                        block.set("value", start)
+                        start = ""
                     self._paragraph(child, block, builder)
                     first = False
+
+    def _item(self, own: _Level, level: int, name: str, builder: Builder) -> Any:
+        item = builder.item(level, is_ordered=bool(own.kind), list_id=f"{name} {self.lists}")
+        if own.kind in _LETTERS:
+            item.getparent().set("type", own.kind)
+        return item
 
     def _is_hidden(self, element: Any) -> bool:
         """Whether the style of a paragraph or span, or one that it is based on, hides the text.
@@ -762,6 +810,16 @@ class _OpenDocument:
                 return look is not None and look.display == "none"
             name = look.parent
         return bool(name)
+
+    def _marks(self, span: Any) -> tuple[str, ...]:
+        """The marks of the style of a span, or of the nearest one with marks that it is based on."""
+        name = span.get(f"{_TEXT}style-name", "")
+        for _ in range(_MOST_PARENTS):
+            look = self.styles.get(name, _Look())
+            if look.marks:
+                return look.marks
+            name = look.parent
+        return ()
 
     def _paragraph(self, element: Any, block: Any, builder: Builder) -> None:
         if self._is_hidden(element):
@@ -780,9 +838,8 @@ class _OpenDocument:
             if tag == f"{_TEXT}ruby":
                 yield from self._ruby(child, marks, frames)
             elif tag == f"{_TEXT}span":
-                style = self.styles.get(child.get(f"{_TEXT}style-name", ""), _Look())
                 if not self._is_hidden(child):
-                    yield from self._inline(child, (*marks, *style.marks), frames)
+                    yield from self._inline(child, (*marks, *self._marks(child)), frames)
             elif tag == f"{_TEXT}a":
                 yield from self._inline(child, (*marks, f"a {child.get(_XLINK, '')}"), frames)
             elif tag == f"{_TEXT}s":
@@ -926,17 +983,17 @@ def _opened(package: Package, kind: str) -> tuple[_OpenDocument, Any]:
     body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
     roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
     numbered = {
-        style.get(f"{_STYLE}name", ""): [_number_of_level(level) for level in islice(style, 10)]
+        style.get(f"{_STYLE}name", ""): [_level_of(level) for level in islice(style, 10)]
         for root in roots
         for style in root.iter(f"{_TEXT}list-style")
     }
     return _OpenDocument(package, _looks(roots), numbered), () if body is None else body
 
 
-def _number_of_level(level: Any) -> str:
-    """The kind of numbers of a level of a list, such as `1` or `a`; "" if it has none."""
-    is_numbered = level.tag == f"{_TEXT}list-level-style-number"
-    return str(level.get(f"{_STYLE}num-format", "")) if is_numbered else ""
+def _level_of(level: Any) -> _Level:
+    if level.tag != f"{_TEXT}list-level-style-number":
+        return _Level()
+    return _Level(level.get(f"{_STYLE}num-format", ""), level.get(f"{_TEXT}start-value", ""))
 
 
 def _looks(roots: list[Any]) -> dict[str, _Look]:
