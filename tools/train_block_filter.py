@@ -33,18 +33,17 @@ import numpy as np
 from bench.extract import Measured, holds, judged, peer_of, report, structure
 from websearch_gateway.base import charset_of, decode
 from websearch_gateway.pages import rendering
-from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import Measures, later_columns, words_of
+from websearch_gateway.pages.extraction import blocks, page, trees
+from websearch_gateway.pages.extraction.choice import blank, chosen
 from websearch_gateway.pages.extraction.extract import (
     Clean,
-    blank,
-    chosen,
     clean,
     is_bare,
     is_doubtful,
     second_opinion,
     without_extras,
 )
+from websearch_gateway.pages.extraction.features import Measures, later_columns, words_of
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
@@ -228,7 +227,7 @@ def _trained(pages: Sequence[Example], rows: Sequence[Any], rare_kinds: float) -
 
 
 def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The model that `blocks.load` reads: used features, rounded numbers, all trees padded to the same size."""
+    """The model that `trees.load` reads: used features, rounded numbers, all trees padded to the same size."""
     table: dict[str, Any] = {
         "features": [],
         "feature": [],
@@ -310,7 +309,7 @@ def main() -> None:
     if arguments.validate:
         print(report(validated(pages)))
         return
-    write(filters(pages), pages, Path(blocks.__file__).parent)
+    write(filters(pages), pages, Path(trees.__file__).parent)
 
 
 def write(both: Filters, pages: Sequence[Example], folder: Path) -> None:

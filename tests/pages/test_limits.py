@@ -29,7 +29,7 @@ from tests.pages.formats.test_pdf import ruled
 from tests.pages.formats.test_pptx import CHART
 from tests.pages.formats.test_sheets import cell, sheets
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.extraction.extract import crawled_html
+from websearch_gateway.pages.extraction.crawled import crawled_html
 from websearch_gateway.pages.formats import html as html_pages
 from websearch_gateway.pages.formats import kinds, number_formats, numbering
 from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind
@@ -181,7 +181,7 @@ ROWS = (
         read("html", "<frameset><frame src=/one><frame src=/two></frameset>"),
         gone="/two",
     ),
-    Limit("extraction.extract.MOST_LINKS", 2, links_of_crawl, gone="/p3"),
+    Limit("extraction.crawled.MOST_LINKS", 2, links_of_crawl, gone="/p3"),
     Limit(
         "extraction.page.MOST_ELEMENTS",
         15,
@@ -642,11 +642,11 @@ PLAINER = {
 """Limits of the layout alone, judged after hidden text has been removed, and what the text looks like beyond them."""
 
 GUESSES = {
-    *(
-        f"extraction.blocks.{name}"
-        for name in ("MOST_LEAVES", "_DEEPEST", "_LONGEST_AWAY", "_LONGEST_CREDIT")
-    ),
-    *(f"extraction.extract.{name}" for name in ("_FARTHEST", "_MOST", "_MOST_MAINS")),
+    *(f"extraction.features.{name}" for name in ("_DEEPEST", "_LONGEST_AWAY", "_LONGEST_CREDIT")),
+    "extraction.trees.MOST_LEAVES",
+    "extraction.crawled._FARTHEST",
+    "extraction.choice.MOST",
+    "extraction.choice._MOST_MAINS",
     *(
         f"extraction.page.{name}"
         for name in (

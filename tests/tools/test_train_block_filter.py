@@ -10,7 +10,7 @@ import pytest
 
 from bench.extract import report
 from tools import train_block_filter as trainer
-from websearch_gateway.pages.extraction import blocks
+from websearch_gateway.pages.extraction import trees
 
 SITES = 30
 LEAST_PROSE = 20
@@ -100,10 +100,10 @@ def test_what_is_written_decides_as_the_trained_model_and_names_its_pages(
     trainer.write(both, pages, tmp_path)
     file = json.loads((tmp_path / "block_filter_alone.json").read_text("utf-8"))
     assert file["pages"] == {"article": 15, "forum": 15}
-    monkeypatch.setattr(blocks.resources, "files", lambda package: tmp_path)
-    trees = blocks.load.__wrapped__("block_filter_alone")
+    monkeypatch.setattr(trees.resources, "files", lambda package: tmp_path)
+    written = trees.load.__wrapped__("block_filter_alone")
     for example in pages[:5]:
         columns = trainer.values_of(example)
-        assert trees.probabilities(columns, len(example.labels)) == pytest.approx(
+        assert written.probabilities(columns, len(example.labels)) == pytest.approx(
             both.alone.predict(trainer.rows_of(example)), abs=0.001
         )

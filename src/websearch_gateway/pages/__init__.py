@@ -16,7 +16,7 @@ from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
     from websearch_gateway.pages.browser import Browser
-    from websearch_gateway.pages.extraction.extract import (
+    from websearch_gateway.pages.extraction.crawled import (
         CrawledPage,
         crawled,
         crawled_html,

@@ -17,7 +17,7 @@ from websearch_gateway.docs.crawl.chunking import (
 from websearch_gateway.docs.crawl.scope import Scope
 from websearch_gateway.docs.models import ChunkDraft, PageDraft
 from websearch_gateway.docs.store.pages import prepared
-from websearch_gateway.pages.extraction.extract import CrawledPage
+from websearch_gateway.pages.extraction.crawled import CrawledPage
 
 WORDS = "Some words of a sentence that says little. "
 

@@ -9,7 +9,7 @@ from tests.growth import too_much
 from websearch_gateway.docs.crawl.chunking import drafted
 from websearch_gateway.docs.crawl.definitions import headed
 from websearch_gateway.docs.crawl.scope import Scope
-from websearch_gateway.pages.extraction.extract import CrawledPage, crawled_html
+from websearch_gateway.pages.extraction.crawled import CrawledPage, crawled_html
 
 URL = "https://docs.example.org/manual.html"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import TAG_NUMBER, Measures, words_of
+from websearch_gateway.pages.extraction.features import TAG_NUMBER, Measures, words_of
 
 PAGE = (
     "<div class=nav><a href='/'>Home</a></div><h1>A short title</h1>"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import Measures, reconsidered
 from websearch_gateway.pages.extraction.extract import (
     SECOND_OPINION_BLOCKS,
     SECOND_OPINION_DEPTH,
@@ -17,6 +16,7 @@ from websearch_gateway.pages.extraction.extract import (
     is_doubtful,
     without_extras,
 )
+from websearch_gateway.pages.extraction.features import Measures, reconsidered
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
 PAGE = """<html><head><title>A title</title>

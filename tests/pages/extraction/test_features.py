@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import (
+from websearch_gateway.pages.extraction.features import (
     Measures,
-    Trees,
     later_columns,
     likelihoods,
-    load,
     reconsidered,
 )
+from websearch_gateway.pages.extraction.trees import Trees, load
 
 PAGE = "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
 

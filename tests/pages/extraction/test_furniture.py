@@ -6,7 +6,7 @@ import re
 import pytest
 
 from websearch_gateway.base.markdown import code_blocks
-from websearch_gateway.pages.extraction.extract import crawled_html
+from websearch_gateway.pages.extraction.crawled import crawled_html
 
 CODE = 'def spam(n: int) -> str:\n    if n > 1:\n        return "a" * n  # 1 < 2\n\n    return frob.egg(n)'
 LINES = [line.replace("<", "&lt;").replace(">", "&gt;") for line in CODE.split("\n")]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.blocks import Measures
-from websearch_gateway.pages.extraction.extract import blank, chosen, extract, threshold
+from websearch_gateway.pages.extraction.choice import blank, chosen, threshold
+from websearch_gateway.pages.extraction.extract import extract
+from websearch_gateway.pages.extraction.features import Measures
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>

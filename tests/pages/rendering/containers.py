@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from websearch_gateway.pages.extraction.extract import crawled_html, extract
+from websearch_gateway.pages.extraction.crawled import crawled_html
+from websearch_gateway.pages.extraction.extract import extract
 from websearch_gateway.pages.formats.rendering import to_markdown
 
 URL = "https://harbour.example/docs/guide"

@@ -15,11 +15,12 @@ from itertools import takewhile
 from operator import is_not
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.pages.extraction.blocks import Block, Measures, words_of
+from websearch_gateway.pages.extraction.blocks import Block
+from websearch_gateway.pages.extraction.features import Measures, words_of
 from websearch_gateway.pages.rendering import with_class
 
 if TYPE_CHECKING:
-    from websearch_gateway.pages.extraction.blocks import Mask
+    from websearch_gateway.pages.extraction.features import Mask
 
 _AUTHOR = re.compile(
     r"(?<![a-z])(?:author|user-?name|hn-?user|poster|nick-?name|nick|display-?name|user-?details|message-name|byline"

@@ -188,10 +188,8 @@ class HtmlReader:
 
 
 def _refresh_of(body: bytes, url: str, charset: str) -> str:
-    # large, and the server itself reads no page.
-    from websearch_gateway.pages.extraction.extract import (
-        refresh_of,
-    )
+    # Imported here: it is large, and the server itself reads no page.
+    from websearch_gateway.pages.extraction.crawled import refresh_of
 
     return refresh_of(body, url, charset)
 
