@@ -435,7 +435,7 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     return {page_id: gain(page_id, page) for page_id, page in facts.items()}
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def tokens_in(text: str) -> frozenset[str]:
     """The distinct tokens of a title or a path; the same ones are asked for in every search."""
     return frozenset(tokens(text))

@@ -308,7 +308,7 @@ def _as_source(citation: Citation) -> SourceInfo:
     return SourceInfo(url=citation.url, title=citation.title, published_at=citation.published_at)
 
 
-@functools.lru_cache(maxsize=64)  # stored answers repeat
+@functools.lru_cache(maxsize=10)  # stored answers repeat
 def _size_of_answer(response: Content) -> int:
     return size_of(response.result)
 

@@ -76,7 +76,7 @@ def answer_text(response: SearchResponse) -> str:
     return _reply(warnings, answer or "No answer.")
 
 
-@functools.lru_cache(maxsize=64)  # stored answers repeat
+@functools.lru_cache(maxsize=10)  # stored answers repeat
 def _answer(parts: Content) -> str:
     response: SearchResponse = parts.result
     text = numbered(response.text, tuple(places_of(response))).strip()

@@ -146,6 +146,10 @@ LONGEST_WORD = 100
 REMEMBERED_WORDS = 16_384
 """Cached words, about 4 MB. Texts repeat their words; with a quarter as many, a crawl splits half of them again."""
 
+LONGEST_REMEMBERED = 16
+"""The most characters of a cached word or run: longer ones seldom repeat, and 16,384 runs of a hundred ideographs, each
+a word of its own, would take 130 MB."""
+
 _CONTINUED = "##"
 _PUNCTUATION = r"!-/:-@\[-`{-~"
 _ASCII_WORDS = re.compile(rf"[{_PUNCTUATION}]|[^\s{_PUNCTUATION}]+")
@@ -177,7 +181,9 @@ class WordPieces:
         return counts
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        return self._of_word(word) if len(word) <= LONGEST_WORD else (UNKNOWN,)
+        if len(word) > LONGEST_WORD:
+            return (UNKNOWN,)
+        return self._of_word(word) if len(word) <= LONGEST_REMEMBERED else self._spell(word)
 
     def _spell(self, word: str) -> tuple[int, ...]:
         """The longest piece that begins the word, then the longest that continues it, and so on to its end."""
@@ -210,9 +216,8 @@ def words(text: str) -> list[str]:
         if run.isascii():
             found.append(run.lower())
         else:
-            found += (
-                _words_of_run(run) if len(run) <= LONGEST_WORD else _words_of_run.__wrapped__(run)
-            )
+            is_remembered = len(run) <= LONGEST_REMEMBERED
+            found += _words_of_run(run) if is_remembered else _words_of_run.__wrapped__(run)
     return found
 
 
