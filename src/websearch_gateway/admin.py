@@ -71,6 +71,7 @@ DAYS = 7
 """The number of days whose costs are shown."""
 
 _STATE_SECONDS = 2.0
+"""The longest wait for the day's costs (seconds): the rest of a status page must not wait for a slow state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +250,7 @@ def _cost(day: Day) -> DayStats:
 
 PROBE = SearchQuery("example domain", max_results=1)
 PROBE_SECONDS = 10.0
+"""For one check of `doctor` (seconds): what answers later would fail most calls too."""
 
 REMEDIES = {
     "AUTH": "Put a valid key into that setting, or give this key the permission. Waiting does not help. Until then a "
@@ -476,8 +478,10 @@ MOST_COUNTED = 5_000
 """The most entries of a kind to read for the figures. A backend may charge for each."""
 
 COUNTING_SECONDS = 3.0
+"""For counting what is stored (seconds): a person waits for it."""
 
 _AT_ONCE = 32
+"""Entries of one batch: calls get a turn between two."""
 _END_MARKS = "?!.？！。 "
 _STATES: tuple[CacheState, ...] = ("exact", "semantic", "stale", "miss")
 
@@ -676,6 +680,7 @@ PREFIXES: dict[Kind, str] = {
 ABOUT_QUESTIONS: tuple[Kind, ...] = ("answers", "questions", "web", "raw")
 
 _CLOCK_SKEW_SECONDS = 60.0
+"""An entry that is stored so far in the future (seconds) is of a wrong clock, not of another machine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -716,7 +721,9 @@ async def contents(state: State, kind: Kind, now: float) -> AsyncIterator[Conten
 
 _NOTES = "migration/"
 _NOTE_SECONDS = 7 * 86_400.0
+"""How long an interrupted migration can be resumed (seconds): a week, over a holiday."""
 _ENTRIES_AT_ONCE = 32
+"""Entries of one batch: calls get a turn between two."""
 _FILE = re.compile(r"sqlite:///([A-Za-z0-9_][A-Za-z0-9_.-]*)")
 
 

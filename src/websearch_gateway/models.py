@@ -159,6 +159,7 @@ MOST_SOURCES, MOST_RESULTS, MOST_QUERIES = 8, 50, 20
 """What a call may ask for: pages to cite, results or passages, and queries."""
 
 MOST_FRESH_HOURS = 168
+"""A week: what is older has its own filters at providers."""
 LAST_PAGE = 10
 """The last page of results that a `WebSearchRequest` may ask for."""
 
@@ -470,6 +471,7 @@ class DocsAddRequest:
 
 
 MOST_CLAIMS = 20
+"""Of one call: a page's worth of sentences, in one request to a reader."""
 LONGEST_CLAIM = 400
 """Characters: a claim may become a query."""
 MOST_CLAIM_URLS = 5

@@ -51,6 +51,7 @@ _WITHOUT_CREDIT = ("credit balance is too low", "api usage limits")
 https://github.com/anthropics/claude-code/issues/66314."""
 
 _MAX_MESSAGE = 1_000
+"""Characters of an error in which its reason is looked for; real ones are a line or two."""
 _RESULT = "web_search_tool_result"
 _CUT_OFF = ("max_tokens", "pause_turn", "model_context_window_exceeded")
 

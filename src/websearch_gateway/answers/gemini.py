@@ -55,6 +55,7 @@ MAX_TOKENS = 4096
 """Thinking counts as output."""
 
 MAX_SPANS = 500
+"""Of a reply: more than any answer of 800 characters can have, and a bound for what a broken one may cost."""
 _FILTERED = ("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
 _DECLINED = ("RECITATION", "LANGUAGE")
 
@@ -290,12 +291,15 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
 
 
 MOST_LINKS = 20
+"""Redirects that are followed for one answer; it cites fewer pages."""
 SECONDS = 5.0
+"""For all redirects of an answer (seconds): a citation with Google's address is better than a late answer."""
 RESERVE_SECONDS = 0.5
 """Time left for the rest of the call (seconds): an unresolved link must not cost the answer."""
 
 _PATH = "/grounding-api-redirect"
 _MAX_BYTES = 10_000
+"""Of a redirect's body, which nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ MAX_EVENT = 256_000
 """Bytes of one event, or of a whole reply that is not streamed: JSON that is parsed on the event loop."""
 
 _MAX_ERROR = 100_000
+"""Bytes of an error in which its reason is looked for; a server that quotes the prompt in it sends as many."""
 _OPTIONS = ("response_format", "reasoning_effort", "stream_options", "temperature")
 _TOO_LONG = (
     "exceed_context_size",

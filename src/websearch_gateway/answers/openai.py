@@ -75,6 +75,7 @@ MOST_DOMAINS = 100
 """The longest list of allowed or blocked domains."""
 
 MAX_SPANS = 500
+"""Of a reply: more than any answer of 800 characters can have, and a bound for what a broken one may cost."""
 
 EFFORT = "low"
 """Enough for lookups. `minimal` is refused together with web search; some models refuse `none`."""
@@ -139,7 +140,9 @@ _VERSION = re.compile(r"/v\d[^/]*(?:/|$)")
 _IDENTIFIERS = re.compile(r"\b(?:sk|sess|org|proj|req|user)[-_][\w*.-]+")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 _QUOTED_CHARS = 20
+"""So many characters of a private value in a row are a quotation of it, which no message may show."""
 _MAX_MESSAGE = 200
+"""Characters of OpenAI's own words that an error shows: its first sentence or two."""
 _BETWEEN_PARTS = "\n\n"
 
 

@@ -36,6 +36,7 @@ from websearch_gateway.foreign_json import Json, count, objects, reply_object, t
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 
 MAX_TOKENS = 2048
+"""Of a reply: an answer of 800 characters in any script, with its marks."""
 
 MOST_DOMAINS = 20
 """The longest `search_domain_filter`, which allows domains or, with a minus before them, blocks them."""

@@ -497,6 +497,7 @@ def open_reading(
 
 
 INDEX_SECONDS = 2.0
+"""For looking whether a site is indexed (seconds): tools are listed without it if the index is slow."""
 
 UNPACKING = Limits(megabytes=512, seconds=600.0, cpu_seconds=120.0)
 """For an archive of 500 MB that unpacks to 2 GB."""

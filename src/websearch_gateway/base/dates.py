@@ -20,9 +20,11 @@ _BUCKETS: tuple[tuple[int, Bucket], ...] = (
     (8760, "year"),
 )
 _LONGEST_SPOKEN_DATE = 40
+"""Characters; "Wednesday the twenty-third of September 2026" is about as long as a date is spoken."""
 _RFC_5322 = re.compile(r"(?:[A-Za-z]{3}, *)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? *[A-Z+-]")
 _SPOKEN = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d+|[^\W\d_]+")
 _MOST_UNITS = 100_000
+"""In "N days ago": a larger number is before any calendar, and overflows it."""
 
 # Vendors write dates in the language of the query: English, German, French, Spanish, Italian, Portuguese, Dutch.
 _MONTHS = (

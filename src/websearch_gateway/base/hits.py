@@ -32,6 +32,7 @@ from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Hit
 
 SNIPPET_CHARS = 400
+"""Of a page's text that stands in for a missing snippet: as long as vendors' longest."""
 
 
 def records(
@@ -114,7 +115,9 @@ one: 0.67 in "computer" and "computing", or "eifel" and "eiffel"; 0.6 in "contro
 _SHORTEST_PART = 5
 """The letters of a word that counts inside another word: "suppe" in "kartoffelsuppe", but not "art" in "party"."""
 _LONGEST_WORD = 40
+"""Characters that are compared: longer words are addresses or data."""
 _MOST_LETTERS = 300
+"""Letters from which the script of a text is told; more change nothing."""
 _LONG_ROW = 8
 
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")

@@ -193,9 +193,13 @@ def _invisible_pieces(url: str) -> list[tuple[int, int]]:
 
 
 MAX_ALT_CHARS = 120
+"""Of a picture's text: a longer one is no description."""
 MAX_IMAGE_PATH_CHARS = 200
+"""Of a picture's address: a longer one may carry data out."""
 MIN_NONCE_CHARS = 16
+"""Of the word in the marks around untrusted text: 16 letters and digits cannot be guessed."""
 MAX_ROUNDS = 8
+"""What needs more rounds was nested on purpose, and is then left out."""
 
 _SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
 _SAFE_STARTS = ("https://", "http://")

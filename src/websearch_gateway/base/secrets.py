@@ -187,6 +187,7 @@ _DIGITS_OF_A_KEY = r"[A-Z\d]|(?!(?:19|20)\d\d$)\d{3,}"
 """Also: a piece of one capital or digit, or of digits that are not a year."""
 _FEWEST_RANDOM, _MOST_PIECES, _LONGEST_KEY = 3, 80, 3_000
 _RANDOM_SHARE, _RANDOM_SHARE_OF_SHORT = 0.5, 0.3
+"""Of the pieces of a key that look random; of pieces of one or two characters fewer do."""
 
 _BASE64, _HEX = r"[A-Za-z0-9+/_-]{12,}", r"(?:[0-9A-Fa-f]{2}){8,}"
 _PRINTABLE = r"[ -~\t\r\n]{8,}"

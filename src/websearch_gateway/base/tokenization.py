@@ -123,6 +123,7 @@ def estimate_tokens(text: str) -> int:
 
 
 _LONGEST_QUESTION = 1_000
+"""Characters from which a language is told."""
 
 
 def _table(rows: str) -> dict[str, str]:

@@ -176,7 +176,9 @@ def page_in(url: str) -> int | None:
 
 LONGEST_ENTRY = 2_000  # the longest entry of a list (characters), which may be the URL of a page
 MOST_SITES = 8
+"""That `site:` may name in a query: engines drop longer ones without a word."""
 MOST_WORDS = 32
+"""Of a query with sites: Google reads 32."""
 LONGEST_QUERY = 400
 """Limits of a query with its operators: engines ignore words after the 32nd, or reject more than 400 characters."""
 _DOMAIN = re.compile(

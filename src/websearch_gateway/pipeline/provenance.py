@@ -59,6 +59,7 @@ _INLINE_CHARS = 8_000
 """So much text is examined on the event loop, in at most 20 ms."""
 
 _REMEMBER_SECONDS = 10.0
+"""For remembering what a reply named (seconds), after it was sent."""
 
 
 class Provenance:

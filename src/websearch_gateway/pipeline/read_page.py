@@ -57,7 +57,9 @@ from websearch_gateway.results import (
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000
+"""Of a window: more than the size of a reply lets through."""
 MOST_OFFSET = 100_000_000
+"""Beyond the end of any page that can be read."""
 NEAREST_CHARS = 600
 """The most characters to show of a passage that hardly answers."""
 

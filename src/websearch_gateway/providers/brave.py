@@ -30,8 +30,10 @@ from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers.table import SharedProvider, given
 
 MOST_WORDS = 50
+"""Brave's own limit."""
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
+"""Brave's own limit: ten pages."""
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
 COUNTRIES = "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
 LANGUAGES = (

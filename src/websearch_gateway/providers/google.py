@@ -19,6 +19,7 @@ from websearch_gateway.providers.table import SharedProvider, given
 
 PAGE_SIZE = 10
 LAST_RESULT = 100
+"""Google gives no more for a query."""
 # The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
 _OWN_CODES = {"he": "iw", "nb": "no", "zh": "zh-CN"}

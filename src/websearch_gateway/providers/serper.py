@@ -13,6 +13,7 @@ from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers.table import Columns, SharedProvider, given
 
 PAGE_SIZE = 10
+"""Serper bills two searches for more."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _MOST_ADVISED = 2
+"""Keys that an error advises to buy: a choice, and no catalogue."""
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 

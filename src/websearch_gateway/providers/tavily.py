@@ -11,7 +11,9 @@ from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.providers.table import Columns, SharedProvider, given
 
 MOST_RESULTS = 20
+"""Tavily's own limit."""
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150
+"""Tavily's own limits of its lists of domains."""
 # The countries of the vendor's list. It rejects others as an invalid request.
 _COUNTRIES = (
     "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CF CG CH CL CM CN CO CR CU CV "

@@ -29,6 +29,7 @@ MOST_HITS = 20
 """The most introductions in one reply."""
 
 _SNIPPET = 300
+"""Characters of an introduction: about as long as a search engine's snippets."""
 # An apostrophe or a dash inside a word belongs to it; all other signs are search operators.
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _OWN_CODES = {"nb": "no"}

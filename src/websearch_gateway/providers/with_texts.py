@@ -15,7 +15,9 @@ from websearch_gateway.providers.table import Columns, SharedProvider, given
 EXA_MOST_RESULTS = 10
 """The price covers ten results with their texts; each further one costs more."""
 EXA_MOST_DOMAINS = 1_200
+"""Exa's own limit."""
 TEXT_CHARS = 10_000
+"""Of a page: a little more than a result shows."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,7 @@ class Linkup(SharedProvider):
 
 
 PERPLEXITY_MOST_RESULTS = PERPLEXITY_MOST_DOMAINS = 20
+"""Perplexity's own limits."""
 
 
 @dataclass(frozen=True)

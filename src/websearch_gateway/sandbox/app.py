@@ -134,6 +134,7 @@ trailer<</Root 1 0 R>>
 %%EOF
 """
 _LONG_REPEATS = 40
+"""How often the page of faults that is too long holds the whole library."""
 
 _SPECIAL: dict[str, Response] = {
     "not-found": HTMLResponse(

@@ -259,6 +259,7 @@ def engines(url: str) -> dict[str, dict[str, str]]:
 
 
 _IDLE_SECONDS = 60
+"""That an open connection may wait (seconds): longer than any pause in a test."""
 
 
 @asynccontextmanager

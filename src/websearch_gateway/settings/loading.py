@@ -383,6 +383,7 @@ def forget_unusable_width() -> None:
 
 
 LEAST_COLUMNS, MOST_COLUMNS = 20, 1_000
+"""A width outside of these is a mistake, and is ignored."""
 
 
 def names_a_width() -> bool:

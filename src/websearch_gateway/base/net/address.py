@@ -271,6 +271,7 @@ def _forbidden(rule: str) -> ForbiddenUrlError:
 
 
 MAX_CONNECTIONS = 64
+"""Of one client: as many as calls run at once (CONCURRENCY)."""
 KEPT_SECONDS = 4.0
 """Servers close connections that are idle for five seconds (Apache's default)."""
 
@@ -437,9 +438,13 @@ def http_proxy(url: str) -> httpcore2.Proxy:
 
 
 CONNECT_SECONDS = 5.0
+"""For one address of a host (seconds): a healthy one takes a few tenths, over a satellite one."""
 MAX_ADDRESSES = 4
+"""Of a host that are tried: with a fifth, unreachable ones would cost the whole deadline."""
 HEADER_BYTES = 128 * 1024
+"""Of a reply before its body: many times what real servers send."""
 READ_BYTES = 16 * 1024
+"""In one read: no more than a few times a network's packets, so that the cap on headers is exact enough."""
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """Turns a host name into IP addresses; raises OSError if it has none."""

@@ -40,6 +40,7 @@ _RAW_DEFLATE = -zlib.MAX_WBITS
 _ZSTD_WINDOW_LOG = 23
 """8 MB, the most that https://www.rfc-editor.org/rfc/rfc9659 allows a body to need."""
 _PIECES_PER_TURN = 100
+"""Pieces of a body until other calls get a turn: a few milliseconds of work."""
 
 
 class CodingError(Exception):
@@ -263,10 +264,12 @@ async def decoded_body(
 
 
 SMALL_BYTES = 65_536
+"""A reply up to this size is parsed in a thread; a longer one in a worker, which can be killed."""
 MAX_REPLY_BYTES = 2_000_000
 """The longest reply of a vendor that is read; the longest real ones have some hundred kilobytes."""
 
 THREADS = 2
+"""For parsing short replies: more would only wait for the interpreter's lock."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

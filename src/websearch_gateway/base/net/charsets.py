@@ -29,7 +29,9 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _META_BYTES = 4_096
+"""In which a page declares its charset; HTML wants it in the first 1,024 bytes, and pages are late."""
 _UTF8_BYTES = 65_536
+"""From which it is told whether a body is UTF-8; a text in another charset fails long before."""
 _LANGUAGE = re.compile(
     rb"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})(-[a-zA-Z]{2,4})?", re.IGNORECASE
 )
@@ -107,6 +109,7 @@ SAMPLED_BYTES = 20_000
 """The most bytes to look at: chardet takes 8 ms for them."""
 
 _LONGEST_LINE = 2_000
+"""Bytes of one line that go into the sample: a long line must not fill it."""
 
 LEAST_HIGH_BYTES = 8
 """With fewer bytes beyond ASCII a text says nothing about its encoding."""

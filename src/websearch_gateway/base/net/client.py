@@ -66,6 +66,7 @@ from websearch_gateway.models import (
 from websearch_gateway.ports import Layer, Provider, no_layer
 
 CONNECT_SECONDS = 5.0
+"""For connecting to a vendor or a proxy (seconds); a healthy one takes some tenths."""
 # Enough for a hundred concurrent calls, each with a retry or a second page.
 LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=100, keepalive_expiry=30.0)
 
@@ -236,6 +237,7 @@ async def send(
 
 
 MAX_PAGES = 10
+"""Requests for one query: MOST_HITS in pages of ten."""
 
 
 @dataclass(frozen=True, slots=True)

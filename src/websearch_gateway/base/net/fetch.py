@@ -51,12 +51,15 @@ PRODUCT = "websearch-gateway"
 USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
+"""Of one page; browsers allow 20, and real chains are shorter than 5."""
 MAX_PIECES = 20_000
+"""Of a body: a server that sends it byte by byte must not keep a read busy."""
 LEAST_PIECE_BYTES = 2_000
 """The least bytes of a piece of a large file, on average."""
 PART_BYTES = 1_000_000
 """How much of a file is written at once."""
 KEPT_CONNECTIONS = 12
+"""Connections that stay open for the next page of a site."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)

@@ -37,10 +37,12 @@ HEAVY_BYTES = 2_000_000
 """The least size that a heavy job counts as: that of a large page."""
 
 IDLE_SECONDS = 60.0
+"""Without a job until a worker ends (seconds): it holds tens of megabytes that nobody uses."""
 STUCK_SECONDS = 20.0
 """If a job waits for longer, the workers are stuck: a job runs for at most half of this time."""
 
 MAX_MESSAGE_CHARS = 300
+"""Of a worker's error that are shown: it may quote a page."""
 LIMITS = Limits()
 _log = logging.getLogger(__name__)
 
@@ -255,11 +257,14 @@ def _result(function: Callable[..., object], reply: dict[str, Any]) -> Any:
 
 
 MAX_REPLY_BYTES = 16_000_000
+"""Of a job's result: a few times the longest page as Markdown."""
 MAX_JOBS = 2_000
 """After this many jobs a process is replaced, since libraries leak. A start takes the CPU time of 14 crawl jobs."""
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
+"""Written at once: what a pipe of Linux holds."""
 _BUFFER_BYTES = 65_536
+"""Read at once: what a pipe of Linux holds."""
 _CHILD = "from websearch_gateway.base.workers.worker import main; main()"
 # A worker must not get the keys and tokens of this process.
 _INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")

@@ -262,6 +262,7 @@ def check(
 
 
 MOST_URLS = 10
+"""Of one command: a page each on a screen, and as many as a person wants to read."""
 
 
 def read(

@@ -300,6 +300,7 @@ def _public(public_url: str | None) -> tuple[list[str], list[str]]:
 
 
 MAX_BODY_BYTES = 1_048_576
+"""Of a request: far more than the longest lists of claims and addresses."""
 MAX_STRANGER_BYTES = 16_384
 """The largest body of a request whose caller is not known: its token is in the body, or its path needs no token."""
 BUDGET_BYTES = 64 * MAX_BODY_BYTES
@@ -307,7 +308,9 @@ BUDGET_BYTES = 64 * MAX_BODY_BYTES
 BUSY_SECONDS = 1.0
 """When to send a body again that had no room (seconds)."""
 BODY_SECONDS = 10.0
+"""For a body to arrive (seconds): a megabyte over a phone."""
 DISCARD_BYTES = 8 * MAX_BODY_BYTES
+"""Of a body that is refused, read so that the client sees the reply; then the connection is closed."""
 DISCARD_SECONDS = 1.0
 WATCH_AFTER_SECONDS = 0.05
 """After this long, a call is watched for a disconnect (seconds); most end sooner and need no watcher."""

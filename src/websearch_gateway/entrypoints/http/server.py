@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 KEEP_ALIVE_SECONDS = 65
 """Longer than the minute after which most proxies drop an idle connection, so that we never close first."""
 MAX_HEADER_BYTES = 32_768
+"""Of a request's headers, of which a token is the longest."""
 BACKLOG = 128
 """Connections that wait to be accepted; asyncio also accepts at most this many before it does anything else."""
 CLOSE_SECONDS = 5.0

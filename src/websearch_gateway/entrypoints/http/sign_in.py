@@ -18,6 +18,7 @@ SIGN_IN, SIGN_OUT = "/login", "/logout"
 COOKIE = "websearch_gateway_token"
 COOKIE_PATHS = frozenset({"/", "/play/ask"})
 MAX_COOKIE_BYTES = 16_384
+"""Of the header: browsers send at most 4 kB for a cookie."""
 
 NEEDED = "The status page needs a token with the scope ops. It stays in a cookie of this browser until you sign out."
 _TITLE = "Sign in"

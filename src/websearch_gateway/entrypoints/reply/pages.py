@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
 
 AT_ONCE = 8
+"""Of one call: it leaves the gate of the process to other calls."""
 MOST_OF_URL = 200
+"""Characters: enough to know it again."""
 
 
 def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:

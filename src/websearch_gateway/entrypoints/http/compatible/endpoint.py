@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
 
 MOST_ITEMS = 1_000
+"""Of a list or object in a request."""
 
 Given = Mapping[str, Any]
 """The parameters of a request: a JSON object, or the fields of a query string or form."""
@@ -89,6 +90,7 @@ def always(content: Any) -> Callable[[Gateway, Given, Caller], Awaitable[Any]]:
 MOST_RESULTS = 20
 MOST_URLS = 20
 PAGE_CHARS = 100_000
+"""Of each page; the size of a reply cuts it further."""
 
 Asked = Annotated[str, Stays]
 """What to search for, which may be the word "null"."""

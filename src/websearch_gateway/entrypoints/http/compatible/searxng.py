@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
 
 PER_PAGE = 10
+"""As on a page of most search engines."""
 SAFE_SEARCH: dict[str, SafeSearch] = {
     "0": "off",
     "false": "off",

@@ -38,6 +38,7 @@ from websearch_gateway.errors import SearchValidationError
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 MOST_FIELDS = 100
+"""Of a form: SearXNG's search takes about ten."""
 _FOREIGN = ("cross-site", "same-site")
 """A search costs money, and an image on a foreign page can ask for one: a GET that needs no permission (W3C Fetch
 Metadata). Other methods carry an Origin, which is checked before."""
