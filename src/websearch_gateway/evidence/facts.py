@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from websearch_gateway.base import (
     MARKS,
@@ -116,68 +116,93 @@ def is_rounding(number: str, exact: str) -> bool:
     return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
 
 
-def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
-    """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
+class Quantity(NamedTuple):
+    """A number in digits, its unit (empty without one), and the position after both.
 
-    `words` are folded, with currency signs and `%` as words. An ordinal has the unit `nth`. None if there is no number;
-    "one" and "second" are no numbers, except in "one million" and "twenty second".
+    An ordinal has the unit `nth`, a month `the month`.
     """
-    sign = _SIGNS.get(words[position], "")
-    start = position + bool(sign)
+
+    number: str
+    unit: str
+    end: int
+
+
+def quantity(words: Sequence[str], position: int) -> Quantity | None:
+    """The number that begins at `position`; None if there is none.
+
+    `words` are folded, with currency signs and `%` as words. "one" and "second" are no numbers, except in "one million"
+    and "twenty second".
+    """
+    currency = _SIGNS.get(words[position], "")
+    start = position + bool(currency)
     word, after = [*words[start : start + 2], "", ""][:2]
     if word == "one" and after not in _LARGE:
         return None
-    if word != "second" and word in _ORDINALS:
-        return _ORDINALS[word], "nth", start + 1
-    # "twenty second" may be a time, so it needs a counted noun behind it.
-    if (pair := f"{word} {after}") in _ORDINALS and (
-        after != "second" or not _COUNTED_NOUNS.isdisjoint(words[start + 2 : start + 4])
-    ):
-        return _ORDINALS[pair], "nth", start + 2
+    if ordinal := _ordinal(words, start):
+        return ordinal
     if word in _ROMAN:
-        return _ROMAN[word], "", start + 1
-    written, suffix = found.groups() if (found := _DIGITS.fullmatch(word)) else ("", "")
+        return Quantity(_ROMAN[word], "", start + 1)
+    digits = _DIGITS.fullmatch(word)
+    written, suffix = digits.groups() if digits else ("", "")
     if suffix and suffix not in _SHORT_LARGE:
-        if suffix in ("st", "nd", "rd", "th"):
-            return _plain(written), "nth", start + 1
-        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
-        return (_plain(written), unit, start + 1) if unit else (word, sign, start + 1)
-    rest = [
-        _SHORT_LARGE.get(one, one)
-        for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER])
-        if one
-    ]
-    number, used = _in_words([_plain(written) or word, *rest])
+        unit = _unit_of_suffix(suffix)
+        if unit is None:
+            return Quantity(word, currency, start + 1)
+        return Quantity(_plain(written), unit, start + 1)
+    behind = (suffix, *words[start + 1 : start + _LONGEST_NUMBER])
+    further = [_SHORT_LARGE.get(part, part) for part in behind if part]
+    number, used = _in_words([_plain(written) or word, *further])
     if number is None:
         return None
     end = start + used - bool(suffix)
-    behind = unit_named(words[end]) if end < len(words) and not sign else None
-    unit = sign or behind or ""
+    unit_behind = unit_named(words[end]) if end < len(words) and not currency else None
+    unit = currency or unit_behind or ""
     if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
         number = number.replace(".", "")  # no price has three decimals
-    return number, unit, end + bool(behind)
+    return Quantity(number, unit, end + bool(unit_behind))
+
+
+def _ordinal(words: Sequence[str], start: int) -> Quantity | None:
+    """The ordinal in words that begins here. "Twenty second" may be a time, so it needs a counted noun behind it."""
+    word, after = [*words[start : start + 2], "", ""][:2]
+    if word != "second" and word in _ORDINALS:
+        return Quantity(_ORDINALS[word], "nth", start + 1)
+    pair = f"{word} {after}"
+    is_counting = not _COUNTED_NOUNS.isdisjoint(words[start + 2 : start + 4])
+    if pair in _ORDINALS and (after != "second" or is_counting):
+        return Quantity(_ORDINALS[pair], "nth", start + 2)
+    return None
+
+
+def _unit_of_suffix(suffix: str) -> str | None:
+    """The unit that letters behind digits name."""
+    if suffix in ("st", "nd", "rd", "th"):
+        return "nth"
+    return None if suffix == "s" else unit_named(suffix)  # "1960s"
 
 
 def numerals(words: Sequence[str]) -> list[str]:
     """`words` with every number in digits and joined to its unit."""
-    found: list[str] = []
+    written: list[str] = []
     position = 0
     while position < len(words):
         if counted := quantity(words, position):
             number, unit, position = counted
-            if unit == "nth":
-                unit = (
-                    "th"
-                    if number[-2:-1] == "1"
-                    else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
-                )
-            found.append(number + unit)
+            written.append(number + (_ending(number) if unit == "nth" else unit))
             continue
         word = words[position]
-        is_time = word == "second" and found[-1:] and found[-1] in ("per", "a", "each", "every")
-        found.append("seconds" if is_time else {"one": "1", "second": "2nd"}.get(word, word))
+        is_time = bool(written) and written[-1] in ("per", "a", "each", "every")
+        if word == "second" and is_time:
+            word = "seconds"
+        written.append({"one": "1", "second": "2nd"}.get(word, word))
         position += 1
-    return found
+    return written
+
+
+def _ending(number: str) -> str:
+    """The letters that make an ordinal of a number: 1st, 11th."""
+    is_teen = number[-2:-1] == "1"
+    return "th" if is_teen else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
 
 
 def unit_named(word: str) -> str | None:
@@ -188,21 +213,21 @@ def unit_named(word: str) -> str | None:
 
 def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
     """The number at the start, in digits, and how many words it has."""
-    word = words[0]
-    if _DIGITS.fullmatch(word):
+    first = words[0]
+    if _DIGITS.fullmatch(first):
+        large = _LARGE.get(words[1]) if len(words) > 1 else None
         # A version or a date, such as 1.2.3, is not an amount.
-        if len(words) > 1 and words[1] in _LARGE and re.fullmatch(r"-?\d+(?:\.\d+)?", word):
-            return f"{float(word) * _LARGE[words[1]]:.6f}".rstrip("0").rstrip("."), 2
-        return word, 1
-    if word not in _SMALL:
+        if large and re.fullmatch(r"-?\d+(?:\.\d+)?", first):
+            return _without_zeros(f"{float(first) * large:.6f}"), 2
+        return first, 1
+    if first not in _SMALL:
         return None, 0
     total, current, used = 0, 0, 0
     for word in words:
-        if (small := _SMALL.get(word)) is not None and (
-            current % 100 == 0 or (current % 10 == 0 and small < 10)
-        ):
+        small, large = _SMALL.get(word), _LARGE.get(word)
+        if small is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
             current += small
-        elif (large := _LARGE.get(word)) is not None and current:
+        elif large is not None and current:
             current *= large
             if large > 100:
                 total, current = total + current, 0
@@ -210,6 +235,11 @@ def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
             break
         used += 1
     return str(total + current), used
+
+
+def _without_zeros(number: str) -> str:
+    """A number without zeros at the end of its fraction."""
+    return number.rstrip("0").rstrip(".")
 
 
 def _plain(number: str) -> str:
@@ -249,10 +279,8 @@ def says_no(text: str) -> bool:
 
 _DENIALS = word_set("not never no none neither nor without nobody nothing")
 
-_OVER, _UNDER = (
-    word_set("over more above exceeding least longer"),
-    word_set("under less below fewer most hardly"),
-)
+_OVER = word_set("over more above exceeding least longer")
+_UNDER = word_set("under less below fewer most hardly")
 LINKS = word_set(
     "of in on at to from by with for into onto via as through across among between against within near than per"
 )
@@ -335,10 +363,8 @@ def _percentage(share: re.Match[str]) -> str:
     count = (share["count"] or share["some"] or "one").lower()
     whole = (share["parts"] or share["part"] or share["all"] or "half").lower()
     parts = _PARTS.get(whole) or _SMALL.get(whole) or int(whole)
-    return (
-        f"{100 * (_SMALL.get(count) or int(count)) / parts:.2f}".rstrip("0").rstrip(".")
-        + " percent"
-    )
+    percent = 100 * (_SMALL.get(count) or int(count)) / parts
+    return f"{_without_zeros(f'{percent:.2f}')} percent"
 
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
@@ -407,45 +433,74 @@ _SIGN_BEFORE = re.compile(r"([-$€£¥₹]) (?=\d)")
 @lru_cache(maxsize=2048)
 def read(sentence: str) -> tuple[Word, ...]:
     """The content words of a sentence, of which the first MOST_CHARS are read."""
-    pieces = [
-        (match.lastgroup or "", match[0].strip())
-        for match in _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))
-    ]
-    found: list[Word] = []
+    matches = _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))
+    pieces = [_Piece(match.lastgroup or "", match[0].strip()) for match in matches]
+    content: list[Word] = []
     before: list[str] = []
-    at, first = 0, True
+    at = 0
+    is_first = True
     while at < len(pieces):
-        kind, piece = pieces[at]
-        if kind == "edge":
-            first, at = first or piece in ".!?", at + 1
-            before.append(piece)
+        piece = pieces[at]
+        if piece.kind == "edge":
+            before.append(piece.text)
+            is_first = is_first or piece.text in ".!?"
+            at += 1
             continue
-        if counted := _number(pieces, at, first):
-            value, unit, end = counted
-            raw = _SIGN_BEFORE.sub(r"\1", " ".join(piece for _, piece in pieces[at:end]))
-            found.append(Word(value, "number", unit, _bound(before, unit), frozenset(before), raw))
-            at = end
-            before, first = [], False
-            continue
-        folded, is_acronym = fold(piece).rstrip("."), piece.isupper() and len(piece) > 1
-        at += 1
-        if kind == "word" and folded in _FUNCTION and not is_acronym and (piece != "May" or first):
-            before.append(folded)
-        else:
-            found += _word(piece, frozenset(before), first)
+        if counted := _number(pieces, at, is_first):
+            raw = " ".join(part.text for part in pieces[at : counted.end])
+            bound = _bound(before, counted.unit)
+            content.append(
+                Word(
+                    counted.number,
+                    "number",
+                    counted.unit,
+                    bound,
+                    frozenset(before),
+                    _SIGN_BEFORE.sub(r"\1", raw),
+                )
+            )
             before = []
-        first = False
-    return tuple(_with_units(found))
+            at = counted.end
+        else:
+            if _is_function_word(piece, is_first):
+                before.append(piece.folded)
+            else:
+                content += _word(piece.text, frozenset(before), is_first)
+                before = []
+            at += 1
+        is_first = False
+    return tuple(_with_units(content))
 
 
-def _word(piece: str, before: frozenset[str], first: bool) -> Iterator[Word]:
-    bare = re.sub(r"'s?$", "", piece)
+class _Piece(NamedTuple):
+    """A piece of a sentence: a `number`, a `word`, a `wide` run of a script without spaces, or an `edge` between."""
+
+    kind: str
+    text: str
+
+    @property
+    def folded(self) -> str:
+        return fold(self.text).rstrip(".")
+
+
+def _is_function_word(piece: _Piece, is_first: bool) -> bool:
+    """Whether a piece only links others. "IT" is a name, and so is "May" inside of a sentence."""
+    if piece.kind != "word" or piece.folded not in _FUNCTION:
+        return False
+    is_acronym = piece.text.isupper() and len(piece.text) > 1
+    is_month = piece.text == "May" and not is_first
+    return not is_acronym and not is_month
+
+
+def _word(text: str, before: frozenset[str], is_first: bool) -> Iterator[Word]:
+    bare = re.sub(r"'s?$", "", text)
     if point := _DIRECTIONS.get(bare.lower()):
         yield Word(point, "name", "", "", before, bare)
         return
-    is_name = not first and any(letter.isupper() for letter in piece)
-    for text in stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]:
-        yield Word(text, "name" if is_name else "word", "", "", before, bare)
+    is_name = not is_first and any(letter.isupper() for letter in text)
+    is_language = bare[-1:] in "+#"  # C++ and C#
+    for stem in [fold(bare)] if is_language else stems(words(bare)):
+        yield Word(stem, "name" if is_name else "word", "", "", before, bare)
         before = frozenset()
 
 
@@ -453,26 +508,28 @@ _OWN_UNITS = frozenset(("nth", "the month", "the year"))
 """Units that a number does not share with the one before it."""
 
 
-def _with_units(found: list[Word]) -> list[Word]:
+def _with_units(content: list[Word]) -> list[Word]:
     """The words, where "687 and 760 nm" have one unit, and years and days of a month are known as such."""
-    for place in range(len(found) - 1, -1, -1):
-        word = found[place]
-        if word.kind != "number" or word.unit:
-            continue
-        after = found[place + 1] if place + 1 < len(found) else None
-        is_joined = after is not None and not after.before.isdisjoint(("and", "or", "to"))
-        if is_year(word.text):
-            found[place] = replace(word, unit="the year")
-        elif after is not None and after.unit == "the month" and not after.before:
-            found[place] = replace(word, unit="the day")
-        elif (
-            after is not None
-            and after.kind == "number"
-            and is_joined
-            and after.unit not in ("the month", "nth", "the year")
-        ):
-            found[place] = replace(word, unit=after.unit)
-    return found
+    after: Word | None = None
+    for place in reversed(range(len(content))):
+        word = content[place]
+        if word.kind == "number" and not word.unit:
+            word = content[place] = replace(word, unit=_unit_by_place(word, after))
+        after = word
+    return content
+
+
+def _unit_by_place(number: Word, after: Word | None) -> str:
+    """The unit of a number without one: of a year, a day of a month, or that of the number joined to it."""
+    if is_year(number.text):
+        return "the year"
+    if after is None:
+        return ""
+    if after.unit == "the month" and not after.before:
+        return "the day"
+    is_joined = not after.before.isdisjoint(("and", "or", "to"))
+    is_shared = after.kind == "number" and after.unit not in _OWN_UNITS
+    return after.unit if is_joined and is_shared else ""
 
 
 _SPANS = word_set("year month week day hour minute seconds decade century")
@@ -483,7 +540,9 @@ def _bound(before: Sequence[str], unit: str) -> str:
     is_span = unit in _SPANS
     if not _OVER.isdisjoint(before) or (is_span and "after" in before):
         return "over"
-    return "under" if not _UNDER.isdisjoint(before) or (is_span and "within" in before) else ""
+    if not _UNDER.isdisjoint(before) or (is_span and "within" in before):
+        return "under"
+    return ""
 
 
 def spelled(text: str) -> str:
@@ -506,36 +565,50 @@ def _date(match: re.Match[str]) -> str:
     return f"{int(match['day'])} {_MONTH[match['month'].lower()].capitalize()}"
 
 
-def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, str, int] | None:
-    """The number or month at this place, its unit, and the place behind it."""
-    kind, piece = pieces[at]
-    folded = fold(piece).rstrip(".")
-    if (
-        kind == "word"
-        and folded in _MONTH
-        and (folded not in _OTHER_WORDS or (piece[0].isupper() and not first))
-    ):
-        return _MONTH[folded], "the month", at + 1
-    beside = {other for other, _ in pieces[max(0, at - 2) : at + 3]}
-    if kind in ("word", "wide") and "number" in beside and (month := month_named(piece)):
-        return _MONTHS[month - 1].lower(), "the month", at + 1
-    if kind not in ("number", "word") or (piece.isupper() and len(piece) == 1):
+_AROUND_MONTH = 2
+"""How many pieces from a month's name a number stands, in languages whose months are other words too."""
+
+
+def _number(pieces: Sequence[_Piece], at: int, is_first: bool) -> Quantity | None:
+    """The number or month at this place, and the place behind it."""
+    piece = pieces[at]
+    if month := _month(pieces, at, is_first):
+        return Quantity(month, "the month", at + 1)
+    is_letter = piece.text.isupper() and len(piece.text) == 1
+    if piece.kind not in ("number", "word") or is_letter:
         return None
-    run = [fold(one).rstrip(".").replace(" ", "") for _, one in pieces[at : at + 10]]
+    run = [part.folded.replace(" ", "") for part in pieces[at : at + 10]]
     minus = run[0] in ("-", "\u2212") and len(run) > 1
     if minus:
         run = [f"-{run[1]}", *run[2:]]
-    run[0] = run[0].removeprefix("v") if run[0][1:2].isdigit() else run[0]
-    if not (found := quantity(run, 0)):
-        return (run[0], "", at + 1 + minus) if run[0][:1].isdigit() else None  # 04:12
-    value, unit, used = found
-    after = at + used + minus
-    behind = [*run[used : used + 2], "", ""]
-    if behind[0] in ("square", "cubic") and (named := UNITS.get(behind[1])):
-        return value, f"{behind[0]} {named}", after + 2
-    if not unit and _SHORT_UNIT.fullmatch(behind[0]) and behind[0] not in _FUNCTION:
-        return value, behind[0], after + 1
-    return value, unit, after
+    if run[0][1:2].isdigit():
+        run[0] = run[0].removeprefix("v")
+    counted = quantity(run, 0)
+    if counted is None:
+        is_written = run[0][:1].isdigit()  # 04:12
+        return Quantity(run[0], "", at + 1 + minus) if is_written else None
+    number, unit, used = counted
+    end = at + used + minus
+    behind, further = [*run[used : used + 2], "", ""][:2]
+    if behind in ("square", "cubic") and further in UNITS:
+        return Quantity(number, f"{behind} {UNITS[further]}", end + 2)
+    if not unit and _SHORT_UNIT.fullmatch(behind) and behind not in _FUNCTION:
+        return Quantity(number, behind, end + 1)
+    return Quantity(number, unit, end)
+
+
+def _month(pieces: Sequence[_Piece], at: int, is_first: bool) -> str | None:
+    """The English name of the month that a piece names."""
+    piece = pieces[at]
+    if piece.kind == "word" and piece.folded in _MONTH:
+        is_capital = piece.text[0].isupper() and not is_first
+        if is_capital or piece.folded not in _OTHER_WORDS:
+            return _MONTH[piece.folded]
+    near = pieces[max(0, at - _AROUND_MONTH) : at + _AROUND_MONTH + 1]
+    has_number = any(other.kind == "number" for other in near)
+    if piece.kind in ("word", "wide") and has_number and (month := month_named(piece.text)):
+        return _MONTHS[month - 1].lower()
+    return None
 
 
 def same_number(word: Word, other: Word) -> bool:
