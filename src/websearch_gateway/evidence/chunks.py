@@ -78,11 +78,12 @@ class Piece(NamedTuple):
 def page_of(markdown: str, words: str) -> int | None:
     """The number of the first page of a PDF's Markdown with these words, however its lines break; None if none has."""
     wanted = " ".join(words.split())
-    _, *pages = _PAGE_MARK.split(markdown)
-    texts = zip(pages[::2], pages[1::2], strict=True)
-    return next(
-        (int(number) for number, text in texts if wanted in " ".join(plain(text).split())), None
-    )
+    _, *numbers_and_texts = _PAGE_MARK.split(markdown)
+    numbers, texts = numbers_and_texts[::2], numbers_and_texts[1::2]
+    for number, text in zip(numbers, texts, strict=True):
+        if wanted in " ".join(plain(text).split()):
+            return int(number)
+    return None
 
 
 def at_page(url: str, page: int | None) -> str:
@@ -114,16 +115,16 @@ def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]
     passage comes its own text, without the repeated one.
     """
     room = round(size / (1 + OVERLAP))
-    found: list[tuple[Passage, str]] = []
+    passages: list[tuple[Passage, str]] = []
     before: list[Piece] = []
     for group in islice(_groups(markdown, pieces(markdown, room), room), most):
-        start = _overlap(markdown, before, group[0], room) if before else group[0].start
-        own = _passage(markdown, group, group[0].start)
-        found.append(
-            (own if start == group[0].start else _passage(markdown, group, start), own.text)
-        )
+        own_start = group[0].start
+        start = _overlap(markdown, before, group[0], room) if before else own_start
+        own = _passage(markdown, group, own_start)
+        whole = own if start == own_start else _passage(markdown, group, start)
+        passages.append((whole, own.text))
         before = group
-    return found
+    return passages
 
 
 def _overlap(markdown: str, before: list[Piece], first: Piece, size: int) -> int:
@@ -132,15 +133,18 @@ def _overlap(markdown: str, before: list[Piece], first: Piece, size: int) -> int
     if last.path != first.path or not (last.is_prose and first.is_prose):
         return first.start
     wanted = OVERLAP * size * CHARACTERS_A_TOKEN
-    prose = list(takewhile(lambda piece: piece.is_prose, reversed(before)))
-    left = max(prose[-1].start, last.end - round(wanted * MOST_OVERLAP))
-    starts = [left + start for start, _ in split_sentences(markdown[left : last.end])]
-    if left > prose[-1].start:
+    prose_at_end = list(takewhile(lambda piece: piece.is_prose, reversed(before)))
+    start_of_prose = prose_at_end[-1].start
+    earliest = max(start_of_prose, last.end - round(wanted * MOST_OVERLAP))
+    sentences = split_sentences(markdown[earliest : last.end])
+    starts = [earliest + start for start, _ in sentences]
+    if earliest > start_of_prose:
         del starts[:1]  # the middle of a sentence
-    elif last.end - left < wanted:
-        return left
-    if fitting := [start for start in starts if last.end - start >= wanted * LEAST_OVERLAP]:
-        return fitting[0]
+    elif last.end - earliest < wanted:
+        return earliest
+    for start in starts:
+        if last.end - start >= wanted * LEAST_OVERLAP:
+            return start
     blank = markdown.find(" ", last.end - round(wanted), last.end)
     return blank + 1 if blank >= 0 else first.start
 
@@ -158,14 +162,7 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
     filled = 0
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
-        needs_text = (
-            bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
-        )
-        is_same = bool(group) and piece.path == group[-1].path and piece.page == group[-1].page
-        is_open = needs_text or (
-            is_same and filled + length <= size and not (piece.before or group[-1].after)
-        )
-        if group and not is_open:
+        if group and not _joins(piece, length, group, filled, size):
             yield group
             group, filled = [], 0
         group.append(piece)
@@ -174,15 +171,24 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
         yield group
 
 
+def _joins(piece: Piece, length: int, group: list[Piece], filled: int, size: int) -> bool:
+    """Whether a piece of `length` tokens belongs to the group before it, which has `filled`."""
+    last = group[-1]
+    if last.is_heading and (len(group) < MOST_HEADINGS or filled <= size):
+        return True
+    is_split = bool(piece.before or last.after)
+    has_room = filled + length <= size
+    return has_room and piece.path == last.path and piece.page == last.page and not is_split
+
+
 def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> Iterator[Piece]:
     """Pieces that must stay together, in order: blocks, sentences of long paragraphs, parts of long code and tables.
 
     Args:
         found: the blocks of `markdown`, if the caller has them.
     """
-    for place, piece in enumerate(
-        _pieces(markdown, size, blocks(markdown) if found is None else found)
-    ):
+    every = _pieces(markdown, size, blocks(markdown) if found is None else found)
+    for place, piece in enumerate(every):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
                 yield Piece(start, end, piece.path, page=piece.page)
@@ -199,12 +205,12 @@ def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
             titles = tuple(title for _, title in path if title)
-        elif block.kind == "paragraph" and (
-            mark := _PAGE_MARK.fullmatch(markdown, block.start, block.end)
-        ):
-            page = int(mark[1])
-            yield Piece(block.start, block.end, titles, is_heading=True, page=page)
-            continue
+        elif block.kind == "paragraph":
+            mark = _PAGE_MARK.fullmatch(markdown, block.start, block.end)
+            if mark:
+                page = int(mark[1])
+                yield Piece(block.start, block.end, titles, is_heading=True, page=page)
+                continue
         for piece in _of_block(markdown, block, titles, size):
             yield piece if page is None else piece._replace(page=page)
 
@@ -248,9 +254,9 @@ def _frame(lines: list[str]) -> tuple[str, str]:
     """The text before and after each part of a split block, by its first lines: fences or a table header."""
     if fence := _FENCE.match(lines[0]):
         return f"{lines[0]}\n", fence[1]
-    return (
-        (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
-    )
+    if len(lines) > 1 and _RULED.match(lines[1]):
+        return f"{lines[0]}\n{lines[1]}\n", ""
+    return "", ""
 
 
 def _runs(markdown: str, lines: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
