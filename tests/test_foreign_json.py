@@ -34,7 +34,7 @@ from websearch_gateway.foreign_json import (
 PACKAGE = Path(websearch_gateway.__file__).parent
 OWN_DATA = {
     "answers/openai.py": "a request that this process has written",
-    "docs/section_model.py": "a file of the package",
+    "docs/search/model.py": "a file of the package",
     "docs/store/docs.py": "columns of the index",
     "docs/store/pages.py": "columns of the index",
     "docs/store/sqlite.py": "a result of SQLite",

@@ -1,11 +1,13 @@
-"""Fits the weights of `docs/section_model.py` on queries whose answers are known, and judges them by sites left out.
+"""Fits the weights of `docs/search/model.py` on queries whose answers are known, and judges them by sites left out.
 
-    python tools/fit_docs_ranking.py INDEX=QUERIES... [--out FILE]
+    python tools/fit_docs_ranking.py INDEX=QUERIES... [--blind INDEX=QUERIES]... [--out FILE]
 
 INDEX is a DATA_DIR with indexed folders; QUERIES has JSON lines `{"q", "kind", "pages"}`. A page is `SITE/PATH`, or
 `SITE/PATH#ANCHOR` where a page has many answers; SITE is the name of the indexed site and PATH is relative to its folder.
+Blind queries are only judged. To fit, each query is also asked with the name of its site.
 
-For each query the features of its first sections go into a softmax: the weights make the sections that answer likely.
+The best section of each of the first pages goes into a softmax: the weights make the sections that answer likely. Which
+section of a page is its best depends on the weights, so both are found in turns.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import argparse
 import asyncio
 import json
 from collections import defaultdict
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -23,29 +26,47 @@ from urllib.parse import unquote
 import numpy as np
 
 from websearch_gateway.app.gateway import open_gateway
-from websearch_gateway.docs.search import JudgedSection, Ranker
-from websearch_gateway.docs.section_model import Features
+from websearch_gateway.docs.search.features import PageFeatures, SectionFeatures
+from websearch_gateway.docs.search.model import Weights, score
+from websearch_gateway.docs.search.ranker import (
+    MOST_READ,
+    Judged,
+    JudgedPage,
+    Placed,
+    Ranker,
+    best_of,
+    place_of,
+)
 from websearch_gateway.settings.loading import load_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NAMES = tuple(field.name for field in fields(Features))
-PENALTY = 0.3
+PENALTY = 0.1
 """Of the squares of the weights, for features in units of their deviation."""
-STEPS = 30
+STEPS = 15
+TURNS = 3
+MOST_COMPARED = 12
+"""The first pages that are compared to fit the weights: more than a search reads, so that it reads the right ones."""
+MOST_JUDGED = 20
+MOST_RESULTS = 10
+PAGE_FEATURES = len(PageFeatures._fields)
+START = Weights(
+    PageFeatures(1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0),
+    SectionFeatures(1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query with its first sections: their features, and which of them answer. `before` are definitions of its names,
-    which come first in any case."""
+    """A query with its first pages, and whether each of their sections answers."""
 
     site: str
     kind: str
-    features: NDArray[np.float64]
-    answers: NDArray[np.bool_]
-    before: tuple[bool, ...]
+    pages: Sequence[JudgedPage]
+    answers: Mapping[int, bool]
+    """By the `id` of the judged section."""
+    names_site: bool
 
 
 def answers(url: str, pages: list[str], root: str) -> bool:
@@ -63,7 +84,7 @@ def answers(url: str, pages: list[str], root: str) -> bool:
 
 async def asked_of(index: Path, queries: Path) -> list[Asked]:
     """The queries of a file, with what an index has for them."""
-    found = []
+    asked = []
     lines = (await asyncio.to_thread(queries.read_text, "utf-8")).splitlines()
     async with open_gateway(load_settings(data_dir=index, log_level="ERROR")) as gateway:
         versions = await gateway.docs.searchable()
@@ -71,99 +92,165 @@ async def asked_of(index: Path, queries: Path) -> list[Asked]:
         ranker = Ranker(gateway.docs.store)
         for line in lines:
             row = json.loads(line)
-            query, _ = await ranker.understood(row["q"], versions)
-            vector = await gateway.embedder.embed([query.text], "query")
-            sections = await ranker.judged(query, vector, versions)
-            found.append(_asked(row["kind"], row["pages"], sections, root))
-    return found
+            site = row["pages"][0].partition("/")[0]
+            for text in (row["q"], f"{site} {row['q']}"):
+                query, _ = await ranker.understood(text, versions)
+                vector = await gateway.embedder.embed([query.text], "query")
+                pages = await ranker.judged(query, vector, versions, MOST_JUDGED)
+                held = {
+                    id(judged): answers(page.url(judged.section), row["pages"], root)
+                    for page in pages
+                    for judged in page.sections
+                }
+                asked.append(Asked(site, row["kind"], pages, held, text != row["q"]))
+    return asked
 
 
-def _asked(kind: str, pages: list[str], sections: list[JudgedSection], root: str) -> Asked:
-    judged = [section for section in sections if section.features is not None]
-    definitions = [section for section in sections if section.features is None]
-    rows = [astuple(section.features) for section in judged if section.features is not None]
-    return Asked(
-        site=pages[0].partition("/")[0],
-        kind=kind,
-        features=np.array(rows, np.float64).reshape(-1, len(NAMES)),
-        answers=np.array([answers(section.url, pages, root) for section in judged], np.bool_),
-        before=tuple(answers(section.url, pages, root) for section in definitions),
-    )
+def ordered(asked: Asked, weights: Weights) -> list[tuple[Placed, Judged]]:
+    """The pages in the order of their own features under these weights, each with its best section."""
+    pages = []
+    for judged_page in asked.pages:
+        best_version = judged_page.page.best
+        own = score(best_version.features, weights.page)
+        page = replace(judged_page.page, best=replace(best_version, score=own))
+        points = [score(judged.features, weights.section) for judged in judged_page.sections]
+        rescored = [
+            replace(judged, score=own)
+            for judged, own in zip(judged_page.sections, points, strict=True)
+        ]
+        best = best_of(page, rescored)
+        pages.append((page, judged_page.sections[rescored.index(best)]))
+    return sorted(pages, key=lambda pair: (-pair[0].best.names, -pair[0].best.score))
 
 
-def fitted(queries: list[Asked]) -> NDArray[np.float64]:
-    """The weights under which the sections that answer are the likeliest, by Newton's steps."""
-    usable = [query for query in queries if query.answers.any() and not query.answers.all()]
-    deviation = np.concatenate([query.features for query in usable]).std(axis=0) + 1e-6
-    weights = np.zeros(len(NAMES))
+def fitted(queries: Sequence[Asked]) -> Weights:
+    """The weights under which the sections that answer are the likeliest."""
+    weights = START
+    for _ in range(TURNS):
+        compared = []
+        for asked in queries:
+            first = ordered(asked, weights)[:MOST_COMPARED]
+            alike = [pair for pair in first if pair[0].best.names == first[0][0].best.names]
+            rows = np.array([(*page.best.features, *judged.features) for page, judged in alike])
+            held = np.array([asked.answers[id(judged)] for _, judged in alike])
+            if held.any() and not held.all():
+                compared.append((rows, held))
+        found = [float(weight) for weight in likeliest(compared)]
+        weights = Weights(
+            PageFeatures(*found[:PAGE_FEATURES]), SectionFeatures(*found[PAGE_FEATURES:])
+        )
+    return weights
+
+
+def likeliest(
+    compared: Sequence[tuple[NDArray[np.float64], NDArray[np.bool_]]],
+) -> NDArray[np.float64]:
+    """Newton's steps to the weights under which a softmax gives the rows that answer the most."""
+    deviation = np.concatenate([rows for rows, _ in compared]).std(axis=0) + 1e-6
+    size = len(deviation)
+    weights = np.zeros(size)
     for _ in range(STEPS):
         gradient = PENALTY * weights
-        hessian = PENALTY * np.eye(len(NAMES))
-        for query in usable:
-            features = query.features / deviation
-            scores = features @ weights
-            likely = np.exp(scores - scores.max())
+        hessian = PENALTY * np.eye(size)
+        for rows, held in compared:
+            features = rows / deviation
+            points = features @ weights
+            likely = np.exp(points - points.max())
             likely /= likely.sum()
-            wanted = likely * query.answers / (likely @ query.answers)
+            wanted = likely * held / (likely @ held)
             centre = features.T @ likely
             spread = (features * likely[:, None]).T @ features - np.outer(centre, centre)
-            gradient += features.T @ (likely - wanted) / len(usable)
-            hessian += spread / len(usable)
-        step = np.linalg.solve(hessian, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-6:
-            break
+            gradient += features.T @ (likely - wanted) / len(compared)
+            hessian += spread / len(compared)
+        weights -= np.linalg.solve(hessian, gradient)
     return weights / deviation
 
 
-def reciprocal_rank(query: Asked, weights: NDArray[np.float64]) -> float:
-    """1 / the place of the first section that answers, 0 if none is among the first."""
-    order = np.argsort(-(query.features @ weights), kind="stable")
-    in_order = [*query.before, *query.answers[order]]
-    return next((1 / place for place, is_answer in enumerate(in_order, 1) if is_answer), 0.0)
+def reciprocal_rank(asked: Asked, weights: Weights) -> float:
+    """1 / the place of the first page whose section answers, 0 if none is among the first."""
+    pages = ordered(asked, weights)
+    read = pages[:MOST_READ]
+    points = {id(judged): score(judged.features, weights.section) for _, judged in read}
+    read.sort(key=lambda pair: place_of(pair[0], replace(pair[1], score=points[id(pair[1])])))
+    best = [*read, *pages[MOST_READ:]][:MOST_RESULTS]
+    places = (place for place, (_, judged) in enumerate(best, 1) if asked.answers[id(judged)])
+    return 1 / next(places, float("inf"))
 
 
-def left_out(queries: list[Asked]) -> dict[str, list[float]]:
-    """The reciprocal ranks of each site's queries under weights that were fitted without the site, by kind."""
-    ranks: defaultdict[str, list[float]] = defaultdict(list)
-    for site in sorted({query.site for query in queries}):
-        weights = fitted([query for query in queries if query.site != site])
-        for query in queries:
-            if query.site == site:
-                rank = reciprocal_rank(query, weights)
-                for key in ("all", f"kind {query.kind}", f"site {site}"):
-                    ranks[key].append(rank)
-    return ranks
+def left_out(queries: Sequence[Asked]) -> list[float]:
+    """The reciprocal rank of each query under weights that were fitted without its site."""
+    weights = {
+        site: fitted([asked for asked in queries if asked.site != site])
+        for site in {asked.site for asked in queries}
+    }
+    return [reciprocal_rank(asked, weights[asked.site]) for asked in queries]
+
+
+def as_written(queries: Sequence[Asked], ranks: Sequence[float]) -> dict[str, list[float]]:
+    """The ranks by kind and by site; apart from them those of the queries with the name of their site."""
+    groups: defaultdict[str, list[float]] = defaultdict(list)
+    for asked, rank in zip(queries, ranks, strict=True):
+        if asked.names_site:
+            groups["with its site"].append(rank)
+            continue
+        for key in ("all", f"kind {asked.kind}", f"site {asked.site}"):
+            groups[key].append(rank)
+    return groups
+
+
+def print_table(title: str, groups: Mapping[str, Sequence[float]]) -> None:
+    """The mean reciprocal rank and the share of first places."""
+    print(title)
+    for key, ranks in sorted(groups.items()):
+        first = mean(rank == 1 for rank in ranks)
+        print(f"{key:18} {len(ranks):4} MRR {mean(ranks):.3f} first {first:.3f}")
 
 
 def main() -> None:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("sets", nargs="+", metavar="INDEX=QUERIES")
+    parser.add_argument("--blind", nargs="+", default=[], metavar="INDEX=QUERIES")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    asyncio.run(fit(given.sets, given.out))
+    asyncio.run(fit(given.sets, given.blind, given.out))
 
 
-async def fit(sets: list[str], out: Path | None) -> None:
+async def fit(sets: Sequence[str], blind: Sequence[str], out: Path | None) -> None:
     """Fit, print what the weights do on sites left out, and write them."""
+    queries = await queries_of(sets)
+    groups = as_written(queries, left_out(queries))
+    print_table("sites left out", groups)
+    weights = fitted(queries)
+    if blind:
+        others = await queries_of(blind)
+        ranks = [reciprocal_rank(asked, weights) for asked in others]
+        print_table("blind", as_written(others, ranks))
+    stored = {
+        "weights": {
+            "page": _rounded(weights.page._asdict()),
+            "section": _rounded(weights.section._asdict()),
+        },
+        "sites": sorted({asked.site for asked in queries}),
+        "queries": len(groups["all"]),
+        "mrr_on_sites_left_out": round(mean(groups["all"]), 3),
+    }
+    print(json.dumps(stored, indent=2))
+    if out:
+        await asyncio.to_thread(out.write_text, json.dumps(stored, indent=2) + "\n", "utf-8")
+
+
+async def queries_of(sets: Sequence[str]) -> list[Asked]:
+    """The queries of all sets."""
     queries: list[Asked] = []
     for pair in sets:
         index, _, file = pair.partition("=")
         queries += await asked_of(Path(index), Path(file))
-    ranks = left_out(queries)
-    for key in sorted(ranks):
-        first = mean(rank == 1 for rank in ranks[key])
-        print(f"{key:18} {len(ranks[key]):4} MRR {mean(ranks[key]):.3f} first {first:.3f}")
-    weights = {
-        name: round(float(weight), 3) for name, weight in zip(NAMES, fitted(queries), strict=True)
-    }
-    print(weights)
-    if out:
-        sites = sorted({query.site for query in queries})
-        overall = {"queries": len(queries), "mrr_on_sites_left_out": round(mean(ranks["all"]), 3)}
-        stored = {"weights": weights, "sites": sites, **overall}
-        await asyncio.to_thread(out.write_text, json.dumps(stored, indent=2) + "\n", "utf-8")
+    return queries
+
+
+def _rounded(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(weight, 3) for name, weight in weights.items()}
 
 
 if __name__ == "__main__":

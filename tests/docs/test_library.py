@@ -19,7 +19,7 @@ from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.evidence.embedders.remote import HttpReranker
 from websearch_gateway.models import Call, Caller, DocsReadRequest, DocsSearchRequest
 from websearch_gateway.ports import NOT_RERANKED
-from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
 HOME = "https://docs.example.org/heron/"
 
@@ -89,27 +89,82 @@ async def test_a_site_of_a_forbidden_domain_is_neither_listed_nor_found_and_can_
         ]
 
 
-async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
-    docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("key", "fault", "warning"),
+    [
+        ("wrong", None, "The reranker answered with HTTP 401; check RERANKER_API_KEY."),
+        (key_of("reranker"), "hang", ""),
+        (key_of("reranker"), "garbage", ""),
+    ],
+)
+async def test_a_failing_or_slow_reranker_leaves_the_order_and_a_warning(
+    docs: SqlDocs,
+    tmp_path: Path,
+    workers: Workers,
+    sandbox: Sandbox,
+    key: str,
+    fault: str | None,
+    warning: str,
 ) -> None:
     for name in ("tides", "storms"):
         (tmp_path / f"{name}.html").write_text(
             html(name, f"The heron.forecast tells the {name} of the sea.")
         )
     client = create_client()
-    reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
+    reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key=key)
+    if fault:
+        sandbox.fault("reranker", fault)
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
         await opened.runner.crawl(added.id)
+<<<<<<< HEAD
         own = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
         opened.reranker = reranker
         found = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
+=======
+        own = await search_docs(opened, EMBEDDER, "storms of the sea")
+        call = Call.after(2.0)
+        found = await search_docs(
+            opened, EMBEDDER, "storms of the sea", reranker=reranker, call=call
+        )
+>>>>>>> af3e758d (Order pages and sections of documentation by one fitted product)
     await client.aclose()
     assert len(own.results) == 2
     assert found.results == own.results
-    assert found.warnings == (
-        f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",
-    )
+    (told,) = found.warnings
+    assert told.startswith(f"{NOT_RERANKED}{warning}")
+
+
+@pytest.mark.parametrize("docs", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "x",
+        "?",
+        "...",
+        "zqxjkv wvutqz",
+        "sea " * 100,
+        "ab" * 200,
+        "a && b || !c ^ (d)",
+        "-> :: ++ <=>",
+        '"sea" AND NOT -tides OR *',
+        "'; DROP TABLE chunks; --",
+        "operator<<",
+        "\u6d77\u6d0b",
+        "\U0001f30a",
+    ],
+)
+async def test_any_query_is_answered_by_what_there_is(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, query: str
+) -> None:
+    (tmp_path / "sea.html").write_text(html("Sea", "The heron.forecast tells the tides of it."))
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.runner.crawl(added.id)
+        async with asyncio.timeout(20):
+            found = await search_docs(opened, EMBEDDER, query)
+    assert all(0 <= hit.relevance_score <= 1 for hit in found.results)
 
 
 async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(

@@ -485,16 +485,35 @@ def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = N
     return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
 
 
-def load_with_starts(db: Database, ids: Sequence[int], chunk: Chunk) -> list[Chunk]:
-    """The chunks with these ids, in this order, and those in which the sections begin that `chunk` of the same page is
-    in, the innermost first."""
-    path = chunk.heading_path
-    stored = [HEADING_SEPARATOR.join(path[:depth]) for depth in range(len(path) + 1)]
-    starts = f"SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings IN ({marks(stored)}) GROUP BY headings"
-    where = f"WHERE page_id = ? AND (chunks.id IN ({marks(ids)}) OR ordinal = 0 OR ordinal IN ({starts}))"
-    rows = db.execute(f"{_CHUNK} {where}", (chunk.page_id, *ids, chunk.page_id, *stored)).fetchall()
-    place = {id_: rank for rank, id_ in enumerate(ids)}
-    return sorted(_chunks(db, rows), key=lambda one: (place.get(one.id, len(ids)), -one.ordinal))
+def load_with_starts(
+    db: Database, wanted: Sequence[tuple[Chunk, Sequence[int]]]
+) -> list[list[Chunk]]:
+    """For each of these chunks, which are of different pages: the chunks with these ids, in this order, then the one in
+    which its section begins, and the first of the page."""
+    if not wanted:
+        return []
+    of_section = "SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings = ?"
+    found: defaultdict[int, list[Chunk]] = defaultdict(list)
+    statements, values = [], []
+    for chunk, ids in wanted:
+        statements.append(
+            f"{_CHUNK} WHERE page_id = ? AND (chunks.id IN ({marks(ids)}) OR ordinal IN (0, ({of_section})))"
+        )
+        headings = HEADING_SEPARATOR.join(chunk.heading_path)
+        values += [chunk.page_id, *ids, chunk.page_id, headings]
+    for loaded in _chunks(db, db.execute(" UNION ALL ".join(statements), values).fetchall()):
+        found[loaded.page_id].append(loaded)
+    in_order = []
+    for chunk, ids in wanted:
+        place = {id_: rank for rank, id_ in enumerate(ids)}
+        last = len(ids)
+        in_order.append(
+            sorted(
+                found[chunk.page_id],
+                key=lambda other: (place.get(other.id, last), -other.ordinal),
+            )
+        )
+    return in_order
 
 
 def _chunks(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.base.tokenization import estimate_tokens, query_terms
-from websearch_gateway.docs.search import NOTE, excerpt, without_links
+from websearch_gateway.docs.search.excerpt import NOTE, excerpt, without_links
 
 PROSE = " ".join(f"Sentence number {n} says nothing." for n in range(50))
 

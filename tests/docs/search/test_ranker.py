@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from tests.docs.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.base.tokenization import estimate_tokens
-from websearch_gateway.docs.models import ChunkDraft, PageDraft, Symbol
-from websearch_gateway.docs.search import LEAST_CONTENT, Ranker, share_out
+from websearch_gateway.docs.models import ChunkDraft, PageDraft, SiteVersion, Symbol
+from websearch_gateway.docs.search.ranker import Ranker, newest_first
+from websearch_gateway.docs.search.reply import LEAST_CONTENT, share_out
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.results import DocsHit, DocsSearchResponse
@@ -325,18 +326,6 @@ async def test_the_section_whose_heading_has_the_asked_words_in_a_row_is_shown(d
     assert found.content.removeprefix("Lists.\n\n").startswith("## Filter a Column")
 
 
-async def test_the_section_with_a_name_of_the_query_in_its_heading_is_shown(docs, ranker):
-    id_ = await version(docs)
-    busy = "## (5) APP_BUSY\n\nAnother connection writes to the database."
-    locked = "## (6) APP_LOCKED\n\nThe database is locked. APP_BUSY means that another process has locked it."
-    both = page(
-        f"{BASE}a.html", "Codes.", f"{busy}\n\n{locked}", title="Codes", headings=("Codes",)
-    )
-    await commit(docs, id_, both)
-    (found,) = await ranker.search("APP_BUSY database is locked", None, await docs.versions())
-    assert found.content.removeprefix("Codes.\n\n").startswith("## (5) APP_BUSY")
-
-
 async def test_the_name_of_the_site_does_not_choose_the_section(docs, ranker):
     id_ = await version(docs, "shop")
     backup = "## Backups\n\nCopy the folder to keep a backup of the data.\n\nStop it for a backup."
@@ -455,9 +444,7 @@ async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_i
     await commit(
         docs,
         id_,
-        page(
-            f"{BASE}a.html", "Introduction.", *texts, title="Guide", headings=("Guide", "Pausing")
-        ),
+        page(f"{BASE}a.html", *texts, title="Guide", headings=("Guide", "Pausing")),
     )
     (found,) = await ranker.search("seconds of pausing", None, await docs.versions())
     assert found.content.startswith("## Pausing")
@@ -606,3 +593,49 @@ async def test_another_order_is_taken_over_but_for_definitions_and_the_best_plac
         )
         <= 2
     )
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_a_reranker_reads_the_first_twenty_sections_and_the_others_follow(docs):
+    id_ = await version(docs)
+    for number in range(24):
+        await commit(docs, id_, page(f"{BASE}{number}.html", "Wait here.", title=f"W{number}"))
+    read: list[str] = []
+
+    async def backwards(query: str, texts: Sequence[str]) -> list[int]:
+        read.extend(texts)
+        return [*reversed(range(len(texts)))]
+
+    asker = Asker(docs)
+    versions = await docs.versions()
+    limits = {"limit": 24, "max_tokens": 20_000}
+    own = [hit.url for hit in await asker.search("wait", None, versions, **limits)]
+    found = await asker.search("wait", None, versions, reorder=backwards, **limits)
+    assert [hit.url for hit in found] == [*reversed(own[:20]), *own[20:]]
+    assert len(read) == 20
+
+
+def test_version_numbers_sort_numerically_and_pre_releases_come_last():
+    labels = [
+        "3.9",
+        "3.12",
+        "3.13rc1",
+        "main",
+        "3.11.2",
+        "v3.11.10",
+        "latest",
+        "4.0-beta",
+        "2024-05",
+    ]
+    versions = [SiteVersion(place, "site", label, "") for place, label in enumerate(labels)]
+    assert [version.label for version in newest_first(versions)] == [
+        "latest",
+        "2024-05",
+        "3.12",
+        "v3.11.10",
+        "3.11.2",
+        "3.9",
+        "4.0-beta",
+        "3.13rc1",
+        "main",
+    ]

@@ -1,0 +1,382 @@
+"""Puts the sections that answer a query in order: candidates, their features, one product."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from websearch_gateway.docs.models import ScoredChunk, SiteVersion
+from websearch_gateway.docs.search.candidates import CANDIDATES, Candidate, candidates
+from websearch_gateway.docs.search.features import (
+    Asked,
+    PageFeatures,
+    SectionFeatures,
+    page_features,
+    section_features,
+)
+from websearch_gateway.docs.search.model import fitted_weights, score
+from websearch_gateway.docs.search.names import best_definition, count_defined
+from websearch_gateway.docs.search.query import Query, parse
+from websearch_gateway.docs.search.reply import (
+    LIST_OF_LINKS,
+    MAX_TOKENS,
+    Result,
+    fit,
+    most_shown,
+    result_of,
+)
+from websearch_gateway.docs.search.sections import Section, sections_of
+from websearch_gateway.docs.search.spelling import counted, replaced
+from websearch_gateway.docs.store.pages import load_chunks, load_with_starts, most_chunks
+from websearch_gateway.ports import NOT_RERANKED
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs.models import Chunk
+    from websearch_gateway.docs.store.database import Database
+    from websearch_gateway.docs.store.docs import SqlDocs
+    from websearch_gateway.models import Call
+    from websearch_gateway.ports import Reranker, Vectors
+    from websearch_gateway.results import DocsHit, DocsMore
+
+LEAST_NEARNESS = 0.6
+"""A chunk with less than this share of the nearest one's similarity is no candidate: in a small index every chunk is
+among the nearest."""
+MOST_VERSIONS = 4
+"""The most versions of a site for which more candidates are taken."""
+SPARE = 5
+"""So many more pages than results are considered, since some are copies of others."""
+MOST_READ = 6
+"""So many of the first pages are read, and ordered by their sections."""
+MOST_REORDERED = 20
+"""So many of the first sections a reranker puts in order."""
+MOST_COMPARED = 2
+"""The most chunks found of a page of which the sections are compared."""
+
+Reorder = Callable[[str, Sequence[str]], Awaitable[Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPage:
+    """A page with its features and their product. `names` says how many names of the query it defines: it comes before
+    all pages with fewer."""
+
+    page: Candidate
+    features: PageFeatures
+    score: float
+    names: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A page in one version of its site, with the first of its chunks."""
+
+    ranked: RankedPage
+    chunk: Chunk
+    site: SiteVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The versions of a page, the newest first. `best` is the one that ranks first."""
+
+    best: RankedPage
+    versions: Sequence[Version]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A section with its features and their product."""
+
+    section: Section
+    features: SectionFeatures
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPage:
+    """A page with its sections."""
+
+    page: Placed
+    sections: Sequence[Judged]
+
+    def url(self, section: Section) -> str:
+        """The address that a search would give for a section."""
+        return result_of(self.page.versions, section, 0.0).hit.url
+
+
+class Ranker:
+    """Answers queries from an index, with pages whose addresses are open."""
+
+    def __init__(self, index: SqlDocs, is_open: Callable[[str], bool] = lambda _: True) -> None:
+        self._index = index
+        self._is_open = is_open
+
+    async def understood(
+        self, text: str, versions: Sequence[SiteVersion]
+    ) -> tuple[Query, dict[str, str]]:
+        """The parsed query, and the words that were put in place of those that no page has."""
+        instead, weights = await self._index.searching(
+            lambda db: counted(text, db.count_words, most_chunks(db))
+        )
+        labels = {version.label for version in versions}
+        return parse(replaced(text, instead), labels, weights), instead
+
+    async def search(
+        self,
+        query: Query,
+        vector: Vectors | None,
+        versions: Sequence[SiteVersion],
+        *,
+        limit: int = 10,
+        max_tokens: int = MAX_TOKENS,
+        reorder: Reorder | None = None,
+    ) -> tuple[list[DocsHit], list[DocsMore]]:
+        """The sections that answer a query, one of each page, best first; those without room for text by their titles.
+
+        Args:
+            vector: the query's, of shape (1, dimensions); None to compare only words.
+            versions: where to search; a label in the query narrows them down.
+            limit: the most sections of both kinds.
+            max_tokens: the limit for all results together, as JSON.
+            reorder: gives the places of texts for a query, best first.
+        """
+        searched = [version for version in versions if query.version in (None, version.label)]
+        near = await self._near(vector, searched)
+        if reorder is None:
+            shown = min(limit, most_shown(max_tokens))
+            return await self._index.searching(
+                lambda db: fit(
+                    db, self._results(db, query, near, searched, limit, shown), query, max_tokens
+                )
+            )
+        results = await self._index.searching(
+            lambda db: self._results(
+                db, query, near, searched, max(limit, MOST_REORDERED), MOST_REORDERED
+            )
+        )
+        first = await _reordered(reorder, query, results[:MOST_REORDERED])
+        in_order = [*first, *results[MOST_REORDERED:]][:limit]
+        return await self._index.searching(lambda db: fit(db, in_order, query, max_tokens))
+
+    async def judged(
+        self, query: Query, vector: Vectors, versions: Sequence[SiteVersion], most: int
+    ) -> list[JudgedPage]:
+        """The first pages with all sections that were compared, to fit the weights."""
+        near = await self._near(vector, versions)
+
+        def judge(db: Database) -> list[JudgedPage]:
+            asked, placed = self._placed(db, query, near, versions, most)
+            pages = placed[:most]
+            return [
+                JudgedPage(page, sections)
+                for page, sections in zip(pages, _judged(db, asked, pages), strict=True)
+            ]
+
+        return await self._index.searching(judge)
+
+    async def _near(
+        self, vector: Vectors | None, versions: Sequence[SiteVersion]
+    ) -> list[ScoredChunk]:
+        if vector is None:
+            return []
+        ids = [version.id for version in versions]
+        near = await self._index.search_vectors(vector, ids, CANDIDATES * _most_alike(versions))
+        return [chunk for chunk in near if chunk.score >= LEAST_NEARNESS * near[0].score]
+
+    def _results(
+        self,
+        db: Database,
+        query: Query,
+        near: Sequence[ScoredChunk],
+        versions: Sequence[SiteVersion],
+        limit: int,
+        shown: int,
+    ) -> list[Result]:
+        """The best section of each of the first pages, best first; then the pages that are not read."""
+        asked, placed = self._placed(db, query, near, versions, limit)
+        read = placed[: max(shown, MOST_READ)]
+        best = [
+            (page, best_of(page, sections))
+            for page, sections in zip(read, _judged(db, asked, read), strict=True)
+        ]
+        best.sort(key=lambda pair: place_of(*pair))
+        results: list[Result] = []
+        relevance = 1.0
+        for page, judged in best[:limit]:
+            relevance = min(relevance, _relevance(page, judged))
+            results.append(result_of(page.versions, judged.section, relevance))
+        rest = placed[len(read) : limit]
+        return results + [result_of(page.versions, None, 0.0) for page in rest]
+
+    def _placed(
+        self,
+        db: Database,
+        query: Query,
+        near: Sequence[ScoredChunk],
+        versions: Sequence[SiteVersion],
+        limit: int,
+    ) -> tuple[Asked, list[Placed]]:
+        """The pages in the order of their own features, with their versions; and the query as they are compared."""
+        by_id = {version.id: version for version in versions}
+        alike = _most_alike(versions)
+        pages = candidates(db, query, near, list(by_id), CANDIDATES * alike)
+        asked = Asked.of(query, [page.facts for page in pages])
+        first = ranked_pages(asked, pages)[: (max(limit, MOST_READ) + SPARE) * alike]
+        best = [_first_chunk(query, ranked.page) for ranked in first]
+        chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
+        found = [
+            Version(ranked, chunks[id_], by_id[ranked.page.version_id])
+            for ranked, id_ in zip(first, best, strict=True)
+            if id_ in chunks  # else it was removed in the meantime
+        ]
+        return asked, _grouped([version for version in found if self._is_open(version.chunk.url)])
+
+
+def ranked_pages(asked: Asked, pages: Iterable[Candidate]) -> list[RankedPage]:
+    """The pages by what is known of them before they are read, best first. Pages that define names of the query come
+    before all others, unless they announce something that nobody asks for."""
+    weights = fitted_weights().page
+    ranked = []
+    for page in pages:
+        features = page_features(asked, page)
+        names = 0 if features.unasked else count_defined(asked.query, page.defined)
+        ranked.append(RankedPage(page, features, score(features, weights), names))
+    return sorted(ranked, key=lambda page: (-page.names, -page.score))
+
+
+def _first_chunk(query: Query, page: Candidate) -> int:
+    match = best_definition(query, page.defined)
+    return match.chunk_id if match else next(iter(page.chunks))
+
+
+def _grouped(found: Sequence[Version]) -> list[Placed]:
+    """Each page with its versions and its copies in other formats. If a site begins below another and both have the
+    page, it is the deeper one's."""
+    depth: dict[str, int] = {}
+    for version in found:
+        address, path = version.chunk.url.partition("#")[0], version.chunk.path
+        depth[address] = min(len(path), depth.get(address, len(path)))
+    groups: defaultdict[tuple[str, str], list[Version]] = defaultdict(list)
+    for version in found:
+        address, path = version.chunk.url.partition("#")[0], version.chunk.path
+        if len(path) == depth[address]:
+            groups[version.site.name, _FORMAT.sub("", path)].append(version)
+    newest = {site.id: rank for rank, site in enumerate(newest_first([v.site for v in found]))}
+    return [
+        Placed(group[0].ranked, sorted(group, key=lambda version: newest[version.site.id]))
+        for group in groups.values()
+    ]
+
+
+def _judged(db: Database, asked: Asked, pages: Sequence[Placed]) -> list[list[Judged]]:
+    """For each page the sections of its best chunks, of the one in which the section around the first begins, and of the
+    first of the page."""
+    weights = fitted_weights().section
+    newest = [page.versions[0] for page in pages]
+    wanted = [
+        (version.chunk, list(dict.fromkeys((version.chunk.id, *version.ranked.page.chunks))))
+        for version in newest
+    ]
+    loaded = load_with_starts(db, [(chunk, ids[:MOST_COMPARED]) for chunk, ids in wanted])
+    found = []
+    for version, chunks in zip(newest, loaded, strict=True):
+        judged = []
+        for chunk in chunks:
+            is_first = chunk.id == version.chunk.id  # other definitions of a name are worse ones
+            defined = version.ranked.page.defined if is_first else ()
+            for section in sections_of(chunk, asked.beginnings, defined):
+                features = section_features(asked, section)
+                judged.append(Judged(section, features, score(features, weights)))
+        found.append(judged)
+    return found
+
+
+def best_of(page: Placed, sections: Sequence[Judged]) -> Judged:
+    """The section to show: the best; on a page that defines a name of the query the definition, unless another section
+    has more words of the query."""
+    if not page.versions[0].ranked.page.defined:
+        return max(sections, key=lambda judged: judged.score)
+    return max(
+        sections,
+        key=lambda judged: (judged.section.distinct, judged.section.defines, judged.score),
+    )
+
+
+def place_of(page: Placed, best: Judged) -> tuple[bool, int, float]:
+    """What to sort pages by: definitions come first, lists of links last."""
+    is_list = best.features.links > LIST_OF_LINKS
+    return is_list, -page.best.names, -page.best.score - best.score
+
+
+def _relevance(page: Placed, best: Judged) -> float:
+    """The mean of how many of the query's words the section holds and how near the page is to it."""
+    return (best.features.words + page.best.features.near) / 2
+
+
+def reorder_with(reranker: Reranker, call: Call, faults: list[str]) -> Reorder:
+    """What `Ranker.search` takes. A warning is added to `faults` if the reranker fails."""
+
+    async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
+        order, fault = await reranker.order(text, sections, call)
+        if fault:
+            faults.append(f"{NOT_RERANKED}{fault}")
+        return order
+
+    return reorder
+
+
+async def _reordered(reorder: Reorder, query: Query, results: list[Result]) -> list[Result]:
+    """The results as `reorder` has them; the best place has the best score all the same.
+
+    Definitions of a name in the query stay first.
+    """
+    definitions = [result for result in results if result.names]
+    others = [result for result in results if not result.names]
+    if not others:
+        return results
+    order = await reorder(query.text, [result.told for result in others])
+    scores = [result.hit.relevance_score for result in results]
+    in_order = [*definitions, *(others[place] for place in order)]
+    return [
+        replace(result, hit=result.hit.model_copy(update={"relevance_score": points}))
+        for result, points in zip(in_order, scores, strict=True)
+    ]
+
+
+def _most_alike(versions: Sequence[SiteVersion]) -> int:
+    """The largest number of versions of one site."""
+    counts = Counter(version.name for version in versions)
+    return min(MOST_VERSIONS, max(counts.values(), default=1))
+
+
+_FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
+_NUMBERS = re.compile(r"\d+")
+_UNSTABLE = re.compile(
+    r"(?<![a-z])(?:a|b|c|alpha|beta|rc|dev|devel|pre|preview|snapshot|nightly|canary|next|edge|main|master|trunk|head|"
+    r"unstable)(?![a-z])",
+    re.IGNORECASE,
+)
+_ROLLING = frozenset(("latest", "stable", "current", "lts", "release"))
+
+
+def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
+    """The versions, the newest stable one first.
+
+    `latest` and similar labels come before every number, pre-releases after every release. Other labels are ordered by
+    the time of indexing.
+    """
+
+    def order(version: SiteVersion) -> tuple[bool, bool, tuple[int, ...], float]:
+        label = version.label.strip()
+        numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])
+        return (
+            not _UNSTABLE.search(label),
+            label.lower() in _ROLLING,
+            numbers,
+            version.indexed_at or 0.0,
+        )
+
+    return sorted(versions, key=order, reverse=True)
