@@ -420,7 +420,7 @@ async def test_the_section_about_the_rarest_word_is_shown_rather_than_one_about_
     docs, ranker
 ):
     id_ = await version(docs)
-    for number in range(9):
+    for number in range(60):
         await commit(
             docs,
             id_,
@@ -593,6 +593,19 @@ async def test_another_order_is_taken_over_but_for_definitions_and_the_best_plac
         )
         <= 2
     )
+
+
+async def test_a_section_is_relevant_by_the_words_that_it_holds_and_without_any_at_most_by_half(
+    docs, ranker
+):
+    id_ = await version(docs)
+    near = StaticEmbedder().encode(["waiting for tasks"])
+    for name, text in (("a", "Waiting for tasks."), ("b", "Waiting."), ("c", "Sleeping.")):
+        await commit(docs, id_, page(f"{BASE}{name}.html", text, title=name, headings=()), near)
+    found = await ranker.search("waiting for tasks", near, await docs.versions())
+    assert [hit.relevance_score for hit in found] == pytest.approx([1.0, 0.709, 0.5], abs=0.01)
+    found = await ranker.search("waiting for tasks", None, await docs.versions())
+    assert found[0].relevance_score == 1.0
 
 
 @pytest.mark.parametrize("docs", ["sqlite"], indirect=True)

@@ -312,8 +312,9 @@ def place_of(page: Placed, best: Judged) -> tuple[bool, int, float]:
 
 
 def _relevance(page: Placed, best: Judged) -> float:
-    """The mean of how many of the query's words the section holds and how near the page is to it."""
-    return (best.features.words + page.best.features.near) / 2
+    """1 for a section with all words of the query, half the page's similarity for one without any."""
+    words = best.features.words
+    return (words + max(words, page.best.features.near)) / 2
 
 
 def reorder_with(reranker: Reranker, call: Call, faults: list[str]) -> Reorder:
