@@ -118,17 +118,10 @@ async def test_a_failing_or_slow_reranker_leaves_the_order_and_a_warning(
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
         await opened.runner.crawl(added.id)
-<<<<<<< HEAD
-        own = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
+        request = DocsSearchRequest("storms of the sea")
+        own = await opened.search(request, Call.after(PATIENCE))
         opened.reranker = reranker
-        found = await opened.search(DocsSearchRequest("storms of the sea"), Call.after(PATIENCE))
-=======
-        own = await search_docs(opened, EMBEDDER, "storms of the sea")
-        call = Call.after(2.0)
-        found = await search_docs(
-            opened, EMBEDDER, "storms of the sea", reranker=reranker, call=call
-        )
->>>>>>> af3e758d (Order pages and sections of documentation by one fitted product)
+        found = await opened.search(request, Call.after(2.0 if fault else PATIENCE))
     await client.aclose()
     assert len(own.results) == 2
     assert found.results == own.results
@@ -162,8 +155,8 @@ async def test_any_query_is_answered_by_what_there_is(
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
         await opened.runner.crawl(added.id)
-        async with asyncio.timeout(20):
-            found = await search_docs(opened, EMBEDDER, query)
+        async with asyncio.timeout(PATIENCE):
+            found = await opened.search(DocsSearchRequest(query), Call.after(PATIENCE))
     assert all(0 <= hit.relevance_score <= 1 for hit in found.results)
 
 

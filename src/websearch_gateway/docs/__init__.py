@@ -1,4 +1,4 @@
-"""A searchable index of documentation sites: `crawl` fills it, `store` keeps it, `search` searches it.
+"""A searchable index of documentation sites: `crawl` fills it, `store` keeps it, `search` finds the sections that answer.
 
 To read the code, begin with `models`, the values and interfaces. `library` is what the pipeline calls, with `searching`,
 `reading` and `reports`, which make the replies. `transfer` exports and imports versions, `project` finds the

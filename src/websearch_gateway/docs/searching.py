@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.docs.models import named, select
 from websearch_gateway.docs.reports import NO_SITE
-from websearch_gateway.docs.search import Ranker, reorder_with
+from websearch_gateway.docs.search.ranker import Ranker, reorder_with
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Call, DocsSearchRequest
 from websearch_gateway.results import DocsSearchResponse
