@@ -173,7 +173,7 @@ def _is_named(asked: Asked, facts: PageFacts) -> bool:
     return is_in_folder or not asked.words.isdisjoint(_names_of(facts.site))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _names_of(site: str) -> frozenset[str]:
     """What a query may call a site: `jinja2` and `jinja`; `aiohttp`, for docs.aiohttp.org."""
     *parts, last = fold(site).split(".")
@@ -215,7 +215,7 @@ _GUIDE = re.compile(
 _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def tokens_in(text: str) -> frozenset[str]:
     """The distinct tokens of a title or of headings; the same ones are asked for in every search."""
     return frozenset(tokens(text))
