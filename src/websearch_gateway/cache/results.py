@@ -183,10 +183,8 @@ class ResultCache(Generic[R]):
         self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False
     ) -> None:
         """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
-        seconds, kept = (
-            self.seconds_fresh(query, response, stopgap=stopgap),
-            self.kind.recalled(response),
-        )
+        seconds = self.seconds_fresh(query, response, stopgap=stopgap)
+        kept = self.kind.recalled(response)
         if seconds <= 0 or kept is None:
             return
         key, stale_seconds = self.key(query, caller), self.lifetimes.stale(query, self.clock())
