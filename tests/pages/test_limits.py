@@ -679,6 +679,7 @@ GUESSES = {
     "rendering.code._MOST_AROUND",
     "rendering.formulas._MOST_OUTPUTS",
     "rendering.listings._MOST_AROUND",
+    "rendering.prepare._MOST_AROUND",
     "rendering.notes._MOST_STEPS",
     "rendering.tables._MOST_CODE_LINES",
     *(f"rendering.writer.{name}" for name in ("_LARGEST_ROMAN", "_MOST_STEPS")),
