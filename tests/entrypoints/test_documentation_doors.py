@@ -31,7 +31,7 @@ LINK = f"https://elsewhere.example.org/?d={SECRET.rstrip('=')}"
 
 
 class Call(Protocol):
-    """Calls a tool, or what stands for it behind another door. Gives the code of its error, or ""."""
+    """Calls a tool, or what stands for it behind another door. Gives the code and message of its error, or ""."""
 
     async def __call__(self, tool: str, **arguments: Any) -> str: ...
 
@@ -56,8 +56,9 @@ async def settings(tmp_path: Path) -> dict[str, Any]:
     return given
 
 
-def code_of(result: dict[str, Any]) -> str:
-    return str((result.get("error") or {}).get("code", ""))
+def told(result: dict[str, Any]) -> str:
+    error = result.get("error")
+    return f"{error['code']}: {error['message']}" if error else ""
 
 
 @asynccontextmanager
@@ -65,7 +66,7 @@ async def over_stdio(settings: dict[str, Any]) -> AsyncIterator[Call]:
     async with Client(serving(Settings(**settings))) as client:
 
         async def call(tool: str, **arguments: Any) -> str:
-            return code_of(structured(await client.call_tool(tool, arguments)))
+            return told(structured(await client.call_tool(tool, arguments)))
 
         yield call
 
@@ -75,7 +76,7 @@ async def over_rest(settings: dict[str, Any]) -> AsyncIterator[Call]:
     async with served(create_app(Settings(**settings))) as http:
 
         async def call(tool: str, **arguments: Any) -> str:
-            return code_of((await http.post(f"/v1/tools/{tool}", json=arguments)).json())
+            return told((await http.post(f"/v1/tools/{tool}", json=arguments)).json())
 
         yield call
 
@@ -88,7 +89,7 @@ async def from_python(settings: dict[str, Any]) -> AsyncIterator[Call]:
             try:
                 await getattr(gateway, tool)(**arguments)
             except SearchError as error:
-                return error.code
+                return f"{error.code}: {error.message}"
             return ""
 
         yield call
@@ -109,7 +110,7 @@ async def from_the_command_line(settings: dict[str, Any]) -> AsyncIterator[Call]
     async def call(tool: str, **arguments: Any) -> str:
         command = [COMMANDS[tool], *arguments.values(), "--json"]
         done = await asyncio.to_thread(CliRunner().invoke, docs, command, env=environment)
-        return code_of(json.loads(done.stdout))
+        return told(json.loads(done.stdout))
 
     yield call
 
@@ -138,8 +139,9 @@ async def test_a_call_counts_once_as_reading(
 ) -> None:
     arguments = arguments_for(tool, settings)
     async with DOORS[door]({**settings, "read_rate_limit": "2/10minutes"}) as call:
-        codes = [await call(tool, **arguments) for _ in range(3)]
-    assert codes == ["", "", "RATE_LIMIT"]
+        first, second, third = [await call(tool, **arguments) for _ in range(3)]
+    assert (first, second) == ("", "")
+    assert third.startswith("RATE_LIMIT: ")
 
 
 @pytest.mark.parametrize(("door", "tool"), EVERY)
@@ -151,7 +153,8 @@ async def test_a_call_ends_at_its_deadline(
 
     monkeypatch.setattr(SqliteThreads, "search", hang)
     async with DOORS[door]({**settings, "search_deadline_seconds": 0.1}) as call:
-        assert await call(tool, **arguments_for(tool, settings)) == "TIMEOUT"
+        error = await call(tool, **arguments_for(tool, settings))
+    assert error.startswith("TIMEOUT: No answer came within 0.1 s.")
 
 
 @pytest.mark.parametrize("tool", ["search_docs", "read_docs"])
