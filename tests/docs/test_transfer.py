@@ -20,8 +20,9 @@ from tests.docs.conftest import (
 )
 from websearch_gateway.docs import transfer
 from websearch_gateway.docs.crawl.runner import check_source
-from websearch_gateway.docs.library import DocsLibrary, iso_date
+from websearch_gateway.docs.library import DocsLibrary
 from websearch_gateway.docs.models import CrawlOptions, Symbol, TextQuery
+from websearch_gateway.docs.reports import iso_date
 from websearch_gateway.docs.store.database import pack_vectors
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 from websearch_gateway.docs.transfer import INTERRUPTED, export_site, import_site

@@ -23,8 +23,7 @@ from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.docs.crawl import page_work, runner
 from websearch_gateway.docs.crawl.endless import LIKE_OTHERS, MAX_LIKE
 from websearch_gateway.docs.crawl.scope import NO_PAGE
-from websearch_gateway.docs.library import DocsLibrary, statuses
-from websearch_gateway.docs.library import listed as listed_sites
+from websearch_gateway.docs.library import DocsLibrary
 from websearch_gateway.docs.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs.store.docs import this_process
 from websearch_gateway.docs.store.sqlite import SqliteDocs
@@ -773,8 +772,8 @@ async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(
             added = await docs.add(site.url, "heron", options=options)
             await docs.runner.crawl(added.id)
             (listed,), (full,) = (
-                (await listed_sites(docs, [added])).sites,
-                (await statuses(docs, [added])).sites,
+                (await docs.sites(every=True)).sites,
+                (await docs.report([added])).sites,
             )
             found = {one.reason: one for one in full.skipped}
             assert {reason: one.count for reason, one in found.items()} == {
@@ -829,7 +828,7 @@ async def test_an_address_that_ends_like_a_file_is_a_page_if_its_reply_is_one(do
     site.raw |= {f"/docs/{name}": b"made with zebra" for name in files}
     version = await crawled(docs, site.url)
     assert await found(docs, version.id, "zebra") == {"math.log", "list.zip"}
-    (full,) = (await statuses(docs, [version])).sites
+    (full,) = (await docs.report([version])).sites
     assert [(one.reason, one.count) for one in full.skipped] == [(NO_PAGE, len(files))]
 
 

@@ -239,12 +239,14 @@ def clear(
         typer.confirm("Remove everything from the cache?", abort=True)
 
     # A word for nothing is refused, as by the tool: what narrows the command may have been meant.
-    asked = exit_on_error(
+    request = exit_on_error(
         lambda: CACHE_CLEAR.parse({"olderThanHours": older_than, "query": query}),
         as_json=as_json,
     )
     ask(
-        lambda gateway, _: gateway.cache.clear(**asked.model_dump()),
+        lambda gateway, _: gateway.cache.clear(
+            older_than_hours=request.older_than_hours, query=request.query
+        ),
         show_cleared,
         as_json,
         config,
