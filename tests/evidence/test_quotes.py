@@ -407,3 +407,18 @@ def test_a_quote_comes_with_the_sentences_beside_it_in_its_paragraph() -> None:
     contexts = dict(zip(found.quotes, found.contexts, strict=True))
     assert contexts["She sold it in 1931."] == page.split("\n\n")[0]
     assert contexts["In 1931 the mill had 9 men."] == ""
+
+
+def test_a_third_of_the_ordinary_words_is_enough_beside_facts_and_a_quarter_is_not() -> None:
+    """The facts of both sentences stand in the quote; two of six ordinary words do, then one of six."""
+    passage = Quotable.of(
+        "Edmund Vane rescued the crew of the schooner Halcyon off Corrin Point in 1871."
+    )
+    third = (
+        "Edmund Vane bravely saved all sailors aboard the schooner Halcyon by Corrin Point in 1871."
+    )
+    less = (
+        "Edmund Vane bravely saved tired sailors aboard the ship Halcyon by Corrin Point in 1871."
+    )
+    assert support(third, nearest(third, passage), passage) == "quoted"
+    assert support(less, nearest(less, passage), passage) is None
