@@ -90,18 +90,26 @@ def asking(
         for field, kind, _ in arguments
     }
 
-    def command(*, as_json: bool, config: Path | None, **given: Any) -> None:
+    def command(*, as_json: bool, config: Path | None, **options: Any) -> None:
         from websearch_gateway.entrypoints.cli import render
 
-        asked: dict[str, Any] = {}
+        fields = dict(others)
         for name, kind in kinds.items():
-            value = meaning(given[name], kind)
+            value = meaning(options[name], kind)
             if value is not ABSENT:
-                asked[name] = tuple(value) if kind.is_list else value
-        made = request(**{**others, **asked})
-        ask(lambda gateway, tell: call(gateway, made, tell), getattr(render, show), as_json, config)
+                fields[name] = tuple(value) if kind.is_list else value
+        asked = request(**fields)
+        ask(
+            lambda gateway, progress: call(gateway, asked, progress),
+            getattr(render, show),
+            as_json,
+            config,
+        )
 
-    parameters = [_parameter(*one, flags.get(one[0].name, ()), others) for one in arguments]
+    parameters = []
+    for field, kind, about in arguments:
+        default = others.get(field.name, field.default)
+        parameters.append(_parameter(field, kind, about, flags.get(field.name, ()), default))
     command.__doc__ = summary
     command.__signature__ = inspect.Signature([*parameters, *_COMMON])  # type: ignore[attr-defined]  # typer reads it
     return command
@@ -144,47 +152,68 @@ _COMMON = [
 
 
 def _parameter(
-    field: Field[Any], kind: Any, about: Argument, flags: Sequence[str], others: Mapping[str, Any]
+    field: Field[Any], kind: Any, about: Argument, flags: Sequence[str], default: Any
 ) -> inspect.Parameter:
-    """What the command line takes for a field of a request."""
+    """What the command line takes for a field of a request: an argument for a required one, else an option."""
+    if field.default is MISSING:
+        repeats = get_origin(kind) is tuple
+        default = inspect.Parameter.empty if default is MISSING else default
+        argument = typer.Argument(help=about.about)
+        return _keyword(field.name, list[str] if repeats else kind, argument, default)
+    return _option(field.name, kind, about, flags, default)
+
+
+def _option(
+    name: str, kind: Any, about: Argument, flags: Sequence[str], default: Any
+) -> inspect.Parameter:
+    """An option. One of several values repeats; one of a few words names them, and the request judges it."""
+    parts = (kind, *get_args(kind))
     repeats = get_origin(kind) is tuple
-    taken = list[str] if repeats else kind
-    told: Any = typer.Argument(help=about.about)
-    default = others.get(
-        field.name, inspect.Parameter.empty if field.default is MISSING else field.default
+    choices: tuple[str, ...] = ()
+    for part in get_args(kind):
+        if get_origin(part) is Literal:
+            choices = get_args(part)
+            break
+    taken = kind
+    if repeats:
+        taken, default = list[str] | None, None
+    elif choices:
+        taken = str | None
+    if not flags:
+        flag = name.removesuffix("s" if repeats else "").replace("_", "-")
+        flags = (f"--{flag}/--no-{flag}" if bool in parts else f"--{flag}",)
+    option = typer.Option(
+        *flags,
+        help=_help(about, repeats=repeats),
+        metavar="|".join(choices) or None,
+        parser=number(int, default) if int in parts else None,
     )
-    if field.default is not MISSING:
-        choices = next((get_args(one) for one in get_args(kind) if get_origin(one) is Literal), ())
-        taken = list[str] | None if repeats else str | None if choices else kind
-        default = None if repeats else default
-        name = field.name.removesuffix("s" if repeats else "").replace("_", "-")
-        flags = flags or (
-            f"--{name}/--no-{name}" if bool in (kind, *get_args(kind)) else f"--{name}",
-        )
-        is_number = int in (kind, *get_args(kind))
-        told = typer.Option(
-            *flags,
-            help=_help(about, repeats=repeats),
-            metavar="|".join(choices) or None,
-            parser=number(int, default) if is_number else None,
-        )
-    keyword_only = inspect.Parameter.KEYWORD_ONLY
+    return _keyword(name, taken, option, default)
+
+
+def _keyword(name: str, kind: Any, about: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(
-        field.name, keyword_only, default=default, annotation=Annotated[taken, told]
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, about],
     )
 
 
 def _help(about: Argument, *, repeats: bool) -> str:
-    when, _, rest = about.about.rpartition(": ")
-    text = (
-        rest.capitalize()
-        if when == "true"
-        else f"If not, {rest}"
-        if when == "false"
-        else about.about
-    )
+    """The description for agents as the help of an option, with its range. "true: x" becomes "X", "false: x" "If not, x"."""
+    text = about.about
+    value, _, meant = text.rpartition(": ")
+    if value == "true":
+        text = meant.capitalize()
+    elif value == "false":
+        text = f"If not, {meant}"
     least, most = about.keywords.get("minimum"), about.keywords.get("maximum")
-    limits = " (repeatable)" if repeats else f" ({least}-{most})" if most is not None else ""
+    limits = ""
+    if repeats:
+        limits = " (repeatable)"
+    elif most is not None:
+        limits = f" ({least}-{most})"
     return f"{text.removesuffix('.')}{limits}."
 
 
@@ -192,14 +221,14 @@ _NUMBER = {"max_results": ("--max-results", "-n")}
 
 search = asking(
     SearchRequest,
-    lambda gateway, asked, tell: gateway.search(asked, DIRECT, tell),
+    lambda gateway, request, progress: gateway.search(request, DIRECT, progress),
     "show_response",
     "Answer a question from the web, with sources.",
     {**_NUMBER, "include_answers": ("--answer/--no-answer",)},
 )
 web = asking(
     WebSearchRequest,
-    lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
+    lambda gateway, request, progress: gateway.web_search(request, DIRECT, progress),
     "show_found",
     "Find pages and read them.",
     _NUMBER,
@@ -207,7 +236,7 @@ web = asking(
 )
 news = asking(
     WebSearchRequest,
-    lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
+    lambda gateway, request, progress: gateway.web_search(request, DIRECT, progress),
     "show_found",
     "Find news and read them.",
     _NUMBER,
@@ -217,7 +246,7 @@ news = asking(
 )
 raw = asking(
     RawSearchRequest,
-    lambda gateway, asked, tell: gateway.raw_search(asked, DIRECT, tell),
+    lambda gateway, request, progress: gateway.raw_search(request, DIRECT, progress),
     "show_raw",
     "List results without their pages, in Google's form with --json.",
     _NUMBER,
@@ -254,7 +283,7 @@ def check(
 
     asked = [Claim(claim, texts_given(url)) for claim in claims]
     ask(
-        lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell),
+        lambda gateway, progress: gateway.check_claims(asked, DIRECT, progress),
         show_claims,
         as_json,
         config,
@@ -307,22 +336,28 @@ def read(
         if len(urls) > MOST_URLS:
             raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
         pages = ask(
-            lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config
+            lambda gateway, progress: _each(gateway, urls, max_chars, progress),
+            show_pages,
+            as_json,
+            config,
         )
         if all(page.error is not None for page in pages.pages):
             raise typer.Exit(1)
     elif queries:
-        wanted = PassagesRequest(urls[0], queries, refresh, max_results, True)
-        ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
+        passages = PassagesRequest(urls[0], queries, refresh, max_results, include_metadata=True)
+        ask(lambda gateway, _: gateway.reading.passages(passages), show_page, as_json, config)
     else:
         window = ContentRequest(urls[0], offset, max_chars, refresh)
         ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
 
 
-async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
+async def _each(
+    gateway: Gateway, urls: list[str], max_chars: int, progress: Progress
+) -> PageContent:
     from websearch_gateway.entrypoints.reply.pages import read_each, windows
 
-    return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
+    pages = await read_each(gateway, urls, DIRECT, max_chars, progress)
+    return PageContent(pages=windows(pages))
 
 
 def ask(
@@ -337,8 +372,8 @@ def ask(
         from websearch_gateway.app.gateway import open_gateway
         from websearch_gateway.entrypoints.cli.terminal import stages
 
-        with stages() as tell:
+        with stages() as progress:
             async with open_gateway(settings) as gateway:
-                return await call(gateway, tell)
+                return await call(gateway, progress)
 
     return run(within, show, as_json=as_json, config=config)
