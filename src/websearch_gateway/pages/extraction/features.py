@@ -55,6 +55,8 @@ _NAMES = {
 _BITS = {name: 1 << place for place, name in enumerate(_NAMES)}
 _PATTERNS = [(_BITS[name], re.compile(pattern)) for name, pattern in _NAMES.items()]
 _ANY_NAME = re.compile("|".join(_NAMES.values()))
+_MEASURED = ("words", "link_share", "links", "titled", "repeats", "stops")
+"""The measures of a block that are features as they are."""
 _NAME_COLUMNS = ("nav", "foot", "comment", "popup", "content")
 _END_NAMES = ("foot", "share", "related", "subscribe", "author")
 
@@ -231,19 +233,23 @@ class Measures:
 
     def beside_text(self) -> Any:
         """For each block, whether it is a line that belongs to no text: it leads away, or credits a picture."""
-        np = self.np
-        prose = np.append(
-            ((self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE))[1:], False
-        )
-        # A heading "More about tides" over prose opens a section of the text.
-        leads = ~(prose & (self.links == 0) & np.isin(self.tags, _HEADINGS))
-        found = []
-        for block, words, may_lead in zip(self.outline.blocks, self.words, leads, strict=True):
+        opens_section = self._opens_section()
+        is_beside = []
+        for block, words, opens in zip(self.outline.blocks, self.words, opens_section, strict=True):
             text = block.text.strip()
             is_sentence = text[-1:] in ".!?" and ":" not in text
-            away = may_lead and words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text)
-            found.append(bool(away or (words <= _LONGEST_CREDIT and _CREDIT.match(text))))
-        return np.array(found, dtype=bool)
+            may_lead = not opens and not is_sentence and words <= _LONGEST_AWAY
+            leads_away = may_lead and _AWAY.match(text)
+            is_credit = words <= _LONGEST_CREDIT and _CREDIT.match(text)
+            is_beside.append(bool(leads_away or is_credit))
+        return self.np.array(is_beside, dtype=bool)
+
+    def _opens_section(self) -> Any:
+        """For each block, whether it is a heading over prose: "More about tides" opens a section of the text."""
+        np = self.np
+        is_prose = (self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE)
+        is_followed = np.append(is_prose[1:], False)
+        return is_followed & (self.links == 0) & np.isin(self.tags, _HEADINGS)
 
     def in_consent(self) -> Any:
         """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""
@@ -289,40 +295,63 @@ def _bits_of(name: str) -> int:
 
 def _own(page: Measures) -> dict[str, Any]:
     """Each block, its tags and names, those like it and beside it, and the whole page."""
-    np, n, tags = page.np, len(page.words), page.tags
-    group, total = page.alike[page.place], page.running[-1]
-    words = max(1, total[0])
-    found = {
-        **{
-            name: getattr(page, name)
-            for name in ("words", "link_share", "links", "titled", "repeats", "stops")
-        },
+    np, tags = page.np, page.tags
+    group = page.alike[page.place]
+    total_words = max(1, page.running[-1, 0])
+    columns = {name: getattr(page, name) for name in _MEASURED}
+    columns |= {
         "tag": tags,
         "tag+1": np.append(tags[1:], -1),
-        "words_before": page.running[:-1, 0] / words,
-        **{f"in_{tag}": page.around(page.tag == TAG_NUMBER[tag]) for tag in _WITHIN},
+        "words_before": page.running[:-1, 0] / total_words,
+    }
+    for tag in _WITHIN:
+        columns[f"in_{tag}"] = page.around(page.tag == TAG_NUMBER[tag])
+    columns |= {
         "alike_words": np.bincount(group, page.words)[group],
         "alike_count": np.bincount(group)[group],
-        "declared": _KINDS.index(page.kind),
-        "page_words": total[0],
-        "page_blocks": n,
-        "page_links": total[1] / words,
-        "page_stops": total[3] / n,
-        **{f"page_{tag}": page.words[tags == TAG_NUMBER[tag]].sum() / words for tag in ("p", "li")},
-        **{f"page_{tag}": (page.tag == TAG_NUMBER[tag]).sum() for tag in ("article", "main")},
     }
+    return columns | _whole_page(page) | _names(page) | _windows(page)
+
+
+def _whole_page(page: Measures) -> dict[str, Any]:
+    """What is the same for all blocks of a page."""
+    blocks = len(page.words)
+    words, linked, _, stops, _ = page.running[-1]
+    columns = {
+        "declared": _KINDS.index(page.kind),
+        "page_words": words,
+        "page_blocks": blocks,
+        "page_links": linked / max(1, words),
+        "page_stops": stops / blocks,
+    }
+    for tag in ("p", "li"):
+        within = page.words[page.tags == TAG_NUMBER[tag]].sum()
+        columns[f"page_{tag}"] = within / max(1, words)
+    for tag in ("article", "main"):
+        columns[f"page_{tag}"] = (page.tag == TAG_NUMBER[tag]).sum()
+    return columns
+
+
+def _names(page: Measures) -> dict[str, Any]:
+    """What the names say of the elements around each block: 1 far off, 2 near, 3 both."""
+    columns = {}
     for name in _NAME_COLUMNS:
         bit = _BITS[name]
-        found[f"name_{name}"] = 2 * (page.near[page.place] & bit > 0) + (
-            page.around(page.named & bit > 0) > 0
-        )
+        is_near = page.near[page.place] & bit > 0
+        is_around = page.around(page.named & bit > 0) > 0
+        columns[f"name_{name}"] = 2 * is_near + is_around
+    return columns
+
+
+def _windows(page: Measures) -> dict[str, Any]:
+    """The words around each block, and the share of them that is in links."""
+    columns = {}
     for width in (3, 8):
         sums = _windowed(page.running, width)
-        found |= {
-            f"window{width}_words": sums[:, 0],
-            f"window{width}_links": sums[:, 1] / np.maximum(1, sums[:, 0]),
-        }
-    return found
+        words, linked = sums[:, 0], sums[:, 1]
+        columns[f"window{width}_words"] = words
+        columns[f"window{width}_links"] = linked / page.np.maximum(1, words)
+    return columns
 
 
 def _windowed(running: Floats, width: int) -> Floats:
