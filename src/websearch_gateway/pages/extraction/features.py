@@ -438,39 +438,49 @@ def _core_and_end(page: Measures) -> dict[str, Any]:
     that, which look like the end of the text."""
     np, running = page.np, page.running[:, 0]
     where = np.arange(len(page.words))
-    prose = (page.stops > 0) & (page.link_share < 0.5) & (page.words >= 8)
-    total = np.cumsum(np.where(prose, page.words, -_BREAK))
-    before = np.concatenate([[0.0], total[:-1]])
-    last = int(np.argmax(total - np.minimum.accumulate(before)))
-    first = last - int(np.argmin(before[: last + 1][::-1]))
-    middle = min(
-        last,
-        max(first, int(np.searchsorted(running, (running[first] + running[last + 1]) / 2)) - 1),
-    )
-    boxes = (
-        (page.sums[:, 0] < _SMALL * max(1.0, running[-1]))
-        & (page.end > page.start)
-        & (page.start > middle)
-    )
-    lines = (page.words <= _LABEL_WORDS) & (where > middle)
-    begins = {
-        f"end_{name}": page.start[boxes & (page.near & _BITS[name] > 0)] for name in _END_NAMES
-    }
-    begins |= {
-        f"end_words_{name}": where[lines & getattr(page, name)]
-        for name in ("share", "replies", "related")
-    }
-    above, place = np.zeros(len(page.parent), dtype=bool), int(page.place[middle])
+    first, last = _longest_prose(page)
+    half = (running[first] + running[last + 1]) / 2
+    middle = int(np.searchsorted(running, half)) - 1
+    middle = min(last, max(first, middle))
+
+    above = np.zeros(len(page.parent), dtype=bool)
+    place = int(page.place[middle])
     while not above[place]:
-        above[place], place = True, int(page.parent[place])
+        above[place] = True
+        place = int(page.parent[place])
     common = page.around(above)  # the depth of the innermost element around the middle and a block
     return {
-        **{name: where - begin[0] if len(begin) else -_NEVER for name, begin in begins.items()},
+        **_ends(page, middle),
         "core": (where >= first) & (where <= last),
         "core_share": (running[last + 1] - running[first]) / max(1.0, running[-1]),
         "levels_up": page.depth[page.place[middle]] - common,
         "levels_down": page.depth[page.place] - common,
     }
+
+
+def _longest_prose(page: Measures) -> tuple[int, int]:
+    """The first and the last block of the run with the most words of prose, less _BREAK for each block between."""
+    np = page.np
+    is_prose = (page.stops > 0) & (page.link_share < 0.5) & (page.words >= 8)
+    total = np.cumsum(np.where(is_prose, page.words, -_BREAK))
+    before = np.concatenate([[0.0], total[:-1]])
+    last = int(np.argmax(total - np.minimum.accumulate(before)))
+    first = last - int(np.argmin(before[: last + 1][::-1]))
+    return first, last
+
+
+def _ends(page: Measures, middle: int) -> dict[str, Any]:
+    """How far each block is behind the first box and the first line after the text's middle that look like its end."""
+    where = page.np.arange(len(page.words))
+    is_small = page.sums[:, 0] < _SMALL * max(1.0, page.running[-1, 0])
+    is_box = is_small & (page.end > page.start) & (page.start > middle)
+    is_line = (page.words <= _LABEL_WORDS) & (where > middle)
+    begins = {}
+    for name in _END_NAMES:
+        begins[f"end_{name}"] = page.start[is_box & (page.near & _BITS[name] > 0)]
+    for name in ("share", "replies", "related"):
+        begins[f"end_words_{name}"] = where[is_line & getattr(page, name)]
+    return {name: where - begin[0] if len(begin) else -_NEVER for name, begin in begins.items()}
 
 
 def _candidate(page: Measures) -> dict[str, Any]:
@@ -505,34 +515,58 @@ def later_columns(page: Measures, alone: Floats, found: Floats) -> dict[str, Any
         alone: how likely each block is by itself.
         found: the share of each block that another extractor chose.
     """
-    np, n, words = page.np, len(alone), page.words
-    where, group = np.arange(n), page.alike[page.place]
-    likely = (alone > _LIKELY) & (words >= SENTENCE)
-    chosen, both = np.flatnonzero((found > _CHOSEN) & (words >= LINE)), words * alone * found
+    np, words = page.np, page.words
+    columns = dict(page.columns)
     padded = np.pad(alone, 2, constant_values=-1)
-    columns: dict[str, Any] = {
-        **page.columns,
-        **{f"likely{step:+}": padded[2 + step : 2 + step + n] for step in (-2, -1, 1, 2)},
-        "since_last_likely": where - (np.flatnonzero(likely)[-1] if likely.any() else n - 1),
-        **dict(zip(("since_likely", "until_likely"), _distances(likely, np), strict=True)),
-        **dict(zip(("since_found", "until_found"), _distances(found >= _CHOSEN, np), strict=True)),
-        "since_last_found": where - chosen[-1] if len(chosen) else -_NEVER,
+    for step in (-2, -1, 1, 2):
+        columns[f"likely{step:+}"] = padded[2 + step : 2 + step + len(alone)]
+    columns |= _since_and_until(page, alone, found)
+    both = words * alone * found
+    columns |= {
         "both_of_likely": both.sum() / max(1.0, (words * alone).sum()),
         "both_of_found": both.sum() / max(1.0, (words * found).sum()),
         "both_follow": 1 - np.cumsum(both) / max(1.0, both.sum()),
     }
-    for name, values in (("likely", alone), ("found", found)):
-        running = np.zeros((n + 1, 2))
-        np.cumsum(np.column_stack([words, words * values]), axis=0, out=running[1:])
-        sums = running[page.end] - running[page.start]
-        shares, window = sums[:, 1] / np.maximum(1, sums[:, 0]), _windowed(running, 3)
-        alike = np.bincount(group, words * values) / np.maximum(1, np.bincount(group, words))
-        columns |= {name: values, f"{name}_alike": alike[group]}
-        columns[f"{name}_window3"] = window[:, 1] / np.maximum(1, window[:, 0])
-        at = page.place
-        for level in range(3):
-            columns[f"{name}_up{level}"] = shares[at]
-            at = page.parent[at]
+    return columns | _shares(page, "likely", alone) | _shares(page, "found", found)
+
+
+def _since_and_until(page: Measures, alone: Floats, found: Floats) -> dict[str, Any]:
+    """How far it is to the blocks that are likely, and to those that another extractor chose."""
+    np, where = page.np, page.np.arange(len(alone))
+    is_likely = (alone > _LIKELY) & (page.words >= SENTENCE)
+    since_likely, until_likely = _distances(is_likely, np)
+    since_found, until_found = _distances(found >= _CHOSEN, np)
+    likely = np.flatnonzero(is_likely)
+    chosen = np.flatnonzero((found > _CHOSEN) & (page.words >= LINE))
+    return {
+        "since_last_likely": where - (likely[-1] if len(likely) else len(alone) - 1),
+        "since_likely": since_likely,
+        "until_likely": until_likely,
+        "since_found": since_found,
+        "until_found": until_found,
+        "since_last_found": where - chosen[-1] if len(chosen) else -_NEVER,
+    }
+
+
+def _shares(page: Measures, name: str, values: Floats) -> dict[str, Any]:
+    """The values of the blocks, and their means by words over blocks alike, the blocks beside, and the elements around."""
+    np, words = page.np, page.words
+    group = page.alike[page.place]
+    alike = np.bincount(group, words * values) / np.maximum(1, np.bincount(group, words))
+    running = np.zeros((len(words) + 1, 2))
+    np.cumsum(np.column_stack([words, words * values]), axis=0, out=running[1:])
+    window = _windowed(running, 3)
+    columns = {
+        name: values,
+        f"{name}_alike": alike[group],
+        f"{name}_window3": window[:, 1] / np.maximum(1, window[:, 0]),
+    }
+    sums = running[page.end] - running[page.start]
+    shares = sums[:, 1] / np.maximum(1, sums[:, 0])
+    at = page.place
+    for level in range(3):
+        columns[f"{name}_up{level}"] = shares[at]
+        at = page.parent[at]
     return columns
 
 
