@@ -149,8 +149,12 @@ def unavailable(
 ) -> SearchProviderError:
     """The error for a status with which an API does not serve now; `hint` says what the operator may do."""
     reason = {"reason": _REASONS[status]} if status in _REASONS else {}
+    if status == 429:
+        message = f"{upstream}'s rate limit is reached (HTTP 429){hint}."
+    else:
+        message = f"{upstream} answered with HTTP {status}{hint}."
     return SearchProviderError(
-        f"{upstream} answered with HTTP {status}{hint}.",
+        message,
         retry_after=parse_retry_after(headers, clock()),
         retryable=status in PASSING_STATUSES or status == OVERLOADED,
         details={"status": status, **reason},
