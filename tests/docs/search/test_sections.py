@@ -4,8 +4,6 @@ import pytest
 
 from websearch_gateway.docs.models import Chunk
 from websearch_gateway.docs.search.sections import (
-    MOST_JUDGED,
-    SEEN_CHARS,
     Section,
     beginnings_of,
     held_words,
@@ -31,13 +29,13 @@ def test_a_section_without_a_word_of_the_query_is_left_out_but_for_the_first():
 
 
 def test_words_beyond_what_is_seen_of_a_section_are_not_held():
-    for filler, count in ((SEEN_CHARS - 20, 1), (SEEN_CHARS + 20, 0)):
+    for filler, count in ((1_380, 1), (1_420, 0)):
         (section,) = sections(f"## A\n\n{'x' * (filler - 6)} tern", "tern")
         assert len(section.held) == count
 
 
 def test_only_the_beginning_of_a_long_chunk_is_looked_at():
-    for filler, count in ((MOST_JUDGED - 20, 2), (MOST_JUDGED + 20, 1)):
+    for filler, count in ((7_980, 2), (8_020, 1)):
         assert len(sections(f"{'x' * filler}\n\n## Tern", "tern")) == count
 
 
