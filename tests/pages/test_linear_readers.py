@@ -55,6 +55,8 @@ REPEATED = {
     "words": "word ",
     "powers": "10<sup>5</sup>",
     "formulas": "<math><mi>x</mi></math>",
+    "drawn formulas": "<b class=katex-html><b>1<b class=msupsub>2</b></b></b> ",
+    "drawn formulas in each other": "<b class=katex-html>1<b class=msupsub>2",
     "marks of one note": "<sup><a href=#n>1</a></sup><p id=n><a href=#n>^</a>",
     "formulas in text": "\\(a_1\\) $b^2$ <i>c</i> $d_3$ ",
     "half a formula in text": "\\(a $b_ ",

@@ -10,6 +10,7 @@ writes it. Each element and property is known in one place:
     listings    listings of highlighters -> `<pre>`
     notes       marks and their notes
     formulas    MathML, KaTeX, MathJax, LaTeXML and pictures of formulas -> `<tex>`
+    drawings    what KaTeX has drawn -> MathML
     writer      blocks, lists, inline elements
     scripts     raised and lowered text
     tables      a table's grid; rows of values for formats that are tables alone and too large for a tree

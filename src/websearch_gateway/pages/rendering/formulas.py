@@ -15,10 +15,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.base import reads_like_orders
+from websearch_gateway.pages.rendering.drawings import DEEPEST, MOST_PARTS, read_drawing
 from websearch_gateway.pages.rendering.vocabulary import TEX, outermost, with_class
 
-MOST_PARTS, DEEPEST = 4_000, 60
-"""A formula of more elements, or deeper ones, is written as plain text."""
 _LONGEST_UNSEEN = 1_000
 """The most characters of LaTeX that nothing visible confirms."""
 
@@ -59,6 +58,7 @@ def _drop_prefixes(root: Any) -> None:
 
 def write_formulas(root: Any) -> None:
     """Write, in place, all formulas of a tree as `<tex>` elements."""
+    _read_drawings(root)
     for formula in outermost(root, "math"):
         _as_tex(formula, latex(formula), display=_is_display(formula))
     write_pictured_formulas(root)
@@ -70,6 +70,14 @@ def write_formulas(root: Any) -> None:
         ):
             _as_tex(element, found["inline"] or found["block"] or "", display=bool(found["block"]))
     _write_delimited(root)
+
+
+def _read_drawings(root: Any) -> None:
+    within: set[Any] = set()
+    for drawing in with_class(root, _DRAWN):
+        if drawing not in within and drawing.tag not in (TEX, "body", "html"):
+            within.update(drawing.iterdescendants())
+            read_drawing(drawing)
 
 
 def write_pictured_formulas(root: Any) -> None:
@@ -139,6 +147,7 @@ def _insert_formulas(
         holder[0:0] = formulas
 
 
+_DRAWN = re.compile(r"(?:^|\s)katex-html(?:\s|$)")
 _RENDERED = re.compile(r"(?:^|\s)(?:katex|MathJax)(?:\s|$)")
 _HOLDS_TEX = re.compile(r"(?:^|\s)(?:math|arithmatex|tex|latex|formula|equation)(?:\s|$)")
 
@@ -455,6 +464,7 @@ _SIGNS = {
     "\xa0": " ",
     **{sign: f"\\{sign}" for sign in "{}%$#&_"},
     "\\": "\\backslash",
+    "\ue020": "\\not",  # the stroke that KaTeX draws through the next sign
 }
 _FUNCTIONS = frozenset(
     (
@@ -543,8 +553,8 @@ class _TooDeepError(Exception):
 
 
 def _written(formula: Any) -> str:
-    """A MathML formula as LaTeX; one that is too large, as its text."""
-    text = " ".join("".join(formula.itertext()).split())
+    """A MathML formula as LaTeX; one that is too large, as its text, in which a base and its power stay apart."""
+    text = " ".join(" ".join(formula.itertext()).split())
     if sum(1 for _ in formula.iter()) > MOST_PARTS:
         return text
     try:
