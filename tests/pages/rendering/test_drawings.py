@@ -182,6 +182,18 @@ def test_a_drawn_formula_is_the_latex_that_it_shows(formula: str, container: str
     assert f"We take `${tex}$` of it." in written
 
 
+LOOKS = (
+    ".katex .vlist-t{display:inline-table}.katex .vlist-r{display:table-row}.katex .vlist{display:table-cell}"
+    ".katex .pstrut{overflow:hidden;width:0}.katex .hide-tail{overflow:hidden;width:0}.katex-html{display:block}"
+)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_the_style_sheet_of_drawings_hides_no_level(formula: str) -> None:
+    html, tex = FORMULAS[formula]
+    assert f"`${tex}$`" in as_fragment(f"<style>{LOOKS}</style><p>We take {html} of it.</p>")
+
+
 UNPLACED = '<span class="vlist-t"><span class="vlist"><span>5</span></span></span>'
 UNKNOWN = {
     "power without a place": mord("10") + span("msupsub", UNPLACED),

@@ -12,8 +12,29 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from websearch_gateway.pages.rendering.vocabulary import with_class
+
 MOST_PARTS, DEEPEST = 4_000, 60
 """A drawing of more elements, or parts that are deeper in it, are written as pieces of text."""
+
+
+_RISE = "data-katex-rise"
+_STRUT = re.compile(r"(?:^|\s)pstrut(?:\s|$)")
+_TOP = re.compile(r"(?:^|[;\s])top:\s*(-?\d{1,4}(?:\.\d{1,9})?)em")
+_HEIGHT = re.compile(r"(?:^|[;\s])height:\s*(\d{1,4}(?:\.\d{1,9})?)em")
+
+
+def measure_drawings(root: Any) -> None:
+    """Write to each level of a stack how high it is: the struts that tell it look like hidden elements.
+
+    Call it before invisible elements are removed.
+    """
+    for strut in with_class(root, _STRUT):
+        holder = strut.getparent()
+        height = _HEIGHT.search(strut.get("style", ""))
+        top = _TOP.search(holder.get("style", "")) if holder is not None else None
+        if top and height:
+            holder.set(_RISE, f"{-float(top[1]) - float(height[1]):.4f}")
 
 
 def read_drawing(drawing: Any) -> None:
@@ -93,8 +114,7 @@ def _tokens(text: str | None, holder: Any) -> list[Any]:
 
 # --- levels: what stands above what ---
 
-_TOP = re.compile(r"(?:^|[;\s])top:\s*(-?\d{0,4}(?:\.\d{1,9})?)em")
-_HEIGHT = re.compile(r"(?:^|[;\s])height:\s*(\d{0,4}(?:\.\d{1,9})?)em")
+_NUMBER = re.compile(r"-?\d{1,4}(?:\.\d{1,20})?")
 
 
 @dataclass(frozen=True)
@@ -116,21 +136,11 @@ def _levels(element: Any) -> list[_Level]:
     stack = next((part for part in element.iter() if "vlist" in _kinds(part)), ())
     levels = []
     for holder in stack:
-        strut = next((child for child in holder if "pstrut" in _kinds(child)), None)
-        top = _TOP.search(holder.get("style", ""))
-        height = _HEIGHT.search(strut.get("style", "")) if strut is not None else None
-        if top and height:
-            levels.append(_Level(holder, -_number(top) - _number(height)))
+        if rise := _NUMBER.fullmatch(holder.get(_RISE, "")):
+            levels.append(_Level(holder, float(rise[0])))
         elif _text(holder):
             return []
     return sorted(levels, key=lambda level: -level.rise)
-
-
-def _number(length: re.Match[str]) -> float:
-    try:
-        return float(length[1])
-    except ValueError:
-        return 0.0
 
 
 def _apart(element: Any, depth: int) -> list[Any]:
@@ -202,7 +212,7 @@ def _root(element: Any, depth: int) -> Iterator[Any]:
     if not len(element):
         return
     *before, stack = element
-    inside = [level for level in _levels(stack) if not level.has("hide-tail")]
+    inside = [level for level in _levels(stack) if _text(level.holder)]
     degree = [level for root in before for level in _levels(root)]
     if len(inside) == 1 and len(degree) == len(before):
         rows = [level.row(depth) for level in (*inside, *degree)]

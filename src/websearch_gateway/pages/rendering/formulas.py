@@ -15,7 +15,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.base import reads_like_orders
-from websearch_gateway.pages.rendering.drawings import DEEPEST, MOST_PARTS, read_drawing
+from websearch_gateway.pages.rendering.drawings import (
+    DEEPEST,
+    MOST_PARTS,
+    measure_drawings,
+    read_drawing,
+)
 from websearch_gateway.pages.rendering.vocabulary import TEX, outermost, with_class
 
 _LONGEST_UNSEEN = 1_000
@@ -28,6 +33,7 @@ def declare_formulas(root: Any) -> None:
     Call it before invisible elements are removed; `write_formulas` decides what to believe.
     """
     _drop_prefixes(root)
+    measure_drawings(root)
     for annotation in list(root.iter("annotation")):
         formula = next(annotation.iterancestors("math"), None)
         if (
