@@ -26,8 +26,8 @@ from tests.limits import (
     limits_of,
 )
 from tests.pages.formats.test_pdf import ruled
-from tests.pages.formats.test_pptx import CHART
 from tests.pages.formats.test_sheets import cell, sheets
+from tests.pages.formats.test_slides import CHART
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.extraction.crawled import crawled_html
 from websearch_gateway.pages.formats import html as html_pages
@@ -273,31 +273,31 @@ ROWS = (
     Limit("formats.number_formats.MOST_DECIMALS", 1, decimals, said="1"),
     Limit("formats.numbering.MOST_COUNTED", 5, lambda: str(numbering._number("123")), said="5"),
     Limit(
-        "formats.office._MOST_FIELDS",
+        "formats.word_fields._MOST_FIELDS",
         0,
         read("zip", word(linked("HYPERLINK &quot;https://b.example/&quot;"))),
         gone="shown",
     ),
     Limit(
-        "formats.office._LONGEST_INSTRUCTION",
+        "formats.word_fields._LONGEST_INSTRUCTION",
         12,
         read("zip", word(linked("HYPERLINK &quot;https://b.example/&quot;"))),
         gone="https://b.example",
     ),
     Limit(
-        "formats.office.MOST_SLIDES",
+        "formats.slides.MOST_SLIDES",
         1,
         read("zip", slides(shape("One"), shape("Two"))),
         gone="Two",
         said="were left out",
     ),
     Limit(
-        "formats.office._DEEPEST",
+        "formats.slides._DEEPEST",
         0,
         read("zip", slides(f"<p:grpSp>{shape('Grouped')}</p:grpSp>")),
         gone="Grouped",
     ),
-    Limit("formats.office._MOST_PARENTS", 3, read("zip", styled(5)), gone="Words."),
+    Limit("formats.open_styles._MOST_PARENTS", 3, read("zip", styled(5)), gone="Words."),
     Limit(
         "formats.package.MOST_ENTRIES",
         1,
@@ -583,8 +583,8 @@ HIDING = (
 )
 
 CLAMPED = {
-    "formats.office.MOST_REPEATED": "columns and rows that a repeated cell stands for",
-    "formats.office.MOST_SPACES": "blanks that an element stands for",
+    "formats.open_documents.MOST_REPEATED": "columns and rows that a repeated cell stands for",
+    "formats.open_documents.MOST_SPACES": "blanks that an element stands for",
     "formats.open_sheets._MOST_ROWS": "columns and rows that a repeated cell stands for",
     "formats.open_sheets._MOST_SPANNED": "the columns and rows of a cell",
     "formats.pdf._DEEPEST_HEADING": "the level of a heading",

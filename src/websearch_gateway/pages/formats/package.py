@@ -21,6 +21,7 @@ from websearch_gateway.pages.formats.rendering import Builder, figure
 
 LONGEST_TYPE = 200
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+_OPEN_DOCUMENTS = ("text", "presentation", "spreadsheet")
 _STREAMS = {
     f"{stream}\0".encode("utf-16-le"): name
     for stream, name in {
@@ -44,30 +45,42 @@ def zipped(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: it is another archive, locked, damaged or of an unsupported format (`details["reason"]`).
     """
-    from websearch_gateway.pages.formats import books, office, sheets
+    from websearch_gateway.pages.formats import books, sheets, slides, word
 
     package = Package(body)
     declared = package.read("mimetype")[:LONGEST_TYPE].decode("ascii", "replace").strip()
     if declared.startswith(_OPEN_DOCUMENT):
         kind = declared.removeprefix(_OPEN_DOCUMENT).partition("-")[0]
-        if kind not in office.OPEN_DOCUMENTS:
-            raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
-        if b"encryption-data" in package.read("META-INF/manifest.xml"):
-            raise encrypted()
-        return office.OPEN_DOCUMENTS[kind](package, body)
+        return _open_document(package, body, kind)
     if declared == "application/epub+zip" or "META-INF/container.xml" in package.names:
         return books.epub(package)
     if "[Content_Types].xml" not in package.names:
         raise unreadable("application/zip")
     match package.related("", "officeDocument").partition("/")[0]:
         case "word":
-            return office.docx(package)
+            return word.docx(package)
         case "ppt":
-            return office.pptx(package)
+            return slides.pptx(package)
         case "xl":
             return sheets.workbook(body, package)
         case _:
             raise _unsupported("Office document without text")
+
+
+def _open_document(package: Package, body: bytes, kind: str) -> Extracted:
+    from websearch_gateway.pages.formats import open_documents, open_sheets, open_slides
+
+    if kind not in _OPEN_DOCUMENTS:
+        raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
+    if b"encryption-data" in package.read("META-INF/manifest.xml"):
+        raise encrypted()
+    match kind:
+        case "text":
+            return open_documents.odt(package)
+        case "presentation":
+            return open_slides.odp(package)
+        case _:
+            return open_sheets.ods(package, body)
 
 
 def compound(body: bytes, url: str, charset: str) -> Extracted:
@@ -245,7 +258,7 @@ def encrypted() -> SearchFetchError:
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _MOST_POINTS = 2_000
 _MOST_SERIES = 50
@@ -258,21 +271,21 @@ def picture(element: Any, relations: dict[str, tuple[str, str]]) -> str:
     described = next((one for one in element.iter() if one.get("descr") or one.get("alt")), None)
     description = "" if described is None else described.get("descr") or described.get("alt")
     blip = next(
-        (one for one in element.iter() if one.get(f"{_R}embed") or one.tag.endswith("}imagedata")),
+        (one for one in element.iter() if one.get(f"{R}embed") or one.tag.endswith("}imagedata")),
         None,
     )
     if blip is None:
         return figure(description, "") if description else ""
-    target = relations.get(blip.get(f"{_R}embed") or blip.get(f"{_R}id", ""), ("", ""))[1]
+    target = relations.get(blip.get(f"{R}embed") or blip.get(f"{R}id", ""), ("", ""))[1]
     return figure(description, target.rpartition("/")[2])
 
 
 def embedded(element: Any, relations: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The parts of charts and diagrams in a drawing: `chart` or `diagram`, and the part's name."""
     for one in element.iter(f"{_C}chart"):
-        yield "chart", relations.get(one.get(f"{_R}id", ""), ("", ""))[1]
+        yield "chart", relations.get(one.get(f"{R}id", ""), ("", ""))[1]
     for one in element.iter(f"{_DGM}relIds"):
-        yield "diagram", relations.get(one.get(f"{_R}dm", ""), ("", ""))[1]
+        yield "diagram", relations.get(one.get(f"{R}dm", ""), ("", ""))[1]
 
 
 def write_embedded(package: Package, kind: str, part: str, builder: Builder) -> None:
