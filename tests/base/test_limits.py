@@ -152,7 +152,6 @@ WINDOWS = {
     "memory.LARGEST_SHARE": "a larger entry is not kept; `base/test_memory.py` tries one",
     "hits._LONGEST_WORD": "the beginning of a word that is compared",
     "hits._MOST_LETTERS": "the beginning of a text whose script is judged",
-    "markdown.LONGEST_MARKED": "the longest text with marks; a longer one is plain",
     "net.charsets.MOST_BROKEN": "the share of characters that cannot be decoded",
     "net.charsets._LONGEST_LINE": "the part of a line whose letters are counted",
     "notes._MOST_NAMED": "the domains that a note names, followed by ...",

@@ -1,11 +1,12 @@
-"""The places where long Thai text may be cut."""
+"""The sentences that may be quoted: where long Thai text is cut, and how long a row with links may be."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.sentences import LONGEST, SHORTEST, Document, clauses
+from websearch_gateway.evidence.sentences import LONGEST, SHORTEST, Document, candidates, clauses
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 
@@ -37,3 +38,12 @@ def test_an_answer_in_a_thai_paragraph_of_a_thousand_characters_is_quoted() -> N
     page = f"{story} ประภาคารสเกอร์รีสร้างขึ้นในปี 1901 โดยบริษัทของมารี {story}"
     found = find_evidence("ประภาคารสเกอร์รีสร้างขึ้นในปีใด", [Document("", page)], 800, encode)
     assert any("1901" in one.text for one in found.sentences)
+
+
+@pytest.mark.parametrize(("characters", "is_quoted"), [(3_800, True), (4_200, False)])
+def test_a_row_with_a_long_link_is_quoted_up_to_a_limit(characters: int, is_quoted: bool) -> None:
+    link = "https://a.example/".ljust(characters, "x")
+    table = f"| Name | Height |\n|---|---|\n| [Skerry tower]({link}) | is 42 metres tall |"
+    sentences = candidates(["tower", "tall"], "en", [Document("", table)])
+    quoted = [sentence.text for sentence in sentences]
+    assert quoted == (["Skerry tower | is 42 metres tall"] if is_quoted else [])

@@ -275,6 +275,22 @@ def test_overlapping_passages_are_slices_of_the_page_and_lose_no_text(page: str,
     ]
 
 
+def test_an_overlap_never_begins_inside_a_table() -> None:
+    """The prose below the table is shorter than the wanted overlap: all of it is repeated, and nothing above it."""
+    rows = "".join(f"| Tower {number} | {number} metres |\n" for number in range(10, 14))
+    passing = "every ship that passed and " * 14
+    page = f"| Name | Height |\n|---|---|\n{rows}\nIt is old.\n\nThe keeper counted {passing}then slept."
+    second, _ = overlapping(page, 100, 100)[1]
+    assert second.text.startswith("It is old.\n\nThe keeper counted every ship")
+
+
+@pytest.mark.parametrize(("characters", "is_plain"), [(3_800, True), (4_200, False)])
+def test_a_heading_with_a_long_link_is_plain_up_to_a_limit(characters: int, is_plain: bool) -> None:
+    link = "https://a.example/".ljust(characters, "x")
+    (passage,) = chunk(f"# [The tower]({link}) of Skerry\n\nIt is old.", 10_000)
+    assert (passage.section_path == ("The tower of Skerry",)) == is_plain
+
+
 def test_a_page_of_a_pdf_begins_a_passage() -> None:
     text = "Before.\n\n*Page 2*\n\n# Head\n\nWords.\n\n## End\n\n*Page 3*\n\nMore words.\n\n*Page 4* is here."
     assert [(one.page, one.text) for one in chunk(text)] == [

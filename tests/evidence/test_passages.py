@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.evidence.passages import ANSWERS, near_duplicates, ranked
+from websearch_gateway.evidence.passages import (
+    ANSWERS,
+    bm25,
+    cut_passages,
+    matches,
+    near_duplicates,
+    ranked,
+    shown,
+)
 
 WORDS = ("moon", "tide", "wind", "harbour", "reef")
 LONG = " ".join(f"{word} follows {word[::-1]} near the {word[1:]} coast." for word in WORDS)
@@ -79,3 +87,54 @@ def test_a_number_of_the_question_does_not_answer_it() -> None:
     assert (
         score < ranked(["how many eggs in 2025"], ["12 eggs in 2025."], [[None]], 1.0, 1)[0][0][1]
     )
+
+
+@pytest.mark.parametrize(("times_worse", "is_shown"), [(18, True), (22, False)])
+def test_a_passage_with_far_worse_odds_than_the_best_is_left_out(
+    times_worse: int, is_shown: bool
+) -> None:
+    best = 0.9
+    odds = best / (1 - best) / times_worse
+    scores = [best, odds / (1 + odds)]
+    assert shown(scores, 0.01) == 1 + is_shown
+    assert shown(scores, 0) == 2
+
+
+@pytest.mark.parametrize(
+    ("between", "sentence", "paragraph"), [(18, 1, 1), (22, 0.5, 1), (46, 0.5, 1), (54, 0.5, 0.5)]
+)
+def test_words_belong_together_within_a_sentence_and_within_a_paragraph(
+    between: int, sentence: float, paragraph: float
+) -> None:
+    passage = ["tide", *["and"] * between, "reef"]
+    close = matches(["tide", "reef"], passage, {"tide": 1.0, "reef": 1.0})
+    assert (close.covered, close.sentence, close.paragraph) == (1, sentence, paragraph)
+
+
+def test_repeated_words_count_ever_less_and_a_long_passage_counts_less() -> None:
+    once, twice = bm25(["tide"], [["tide", "reef"], ["tide", "tide"]])
+    assert (once, twice) == (pytest.approx(2 / 5), pytest.approx(4 / 7))
+    short, long = bm25(["tide"], [["tide"], ["tide", "and", "the"]])
+    assert (short, long) == (pytest.approx(16 / 31), pytest.approx(16 / 49))
+
+
+@pytest.mark.parametrize(("length", "stay"), [(190, 2), (210, 1)])
+def test_a_short_text_stays_in_each_section_and_a_long_one_once(length: int, stay: int) -> None:
+    text = "".join(f"word{number} " for number in range(100))[: length - 1] + "."
+    page = f"# One\n\n{text}\n\n# Two\n\n{text}"
+    assert len(cut_passages(page, 512).passages) == stay
+
+
+def test_a_passage_is_embedded_below_its_two_nearest_headings_and_up_to_a_limit() -> None:
+    (embedded,) = cut_passages("# One\n\n## Two\n\n### Three\n\nText.", 512).embedded
+    assert embedded.startswith("Two\nThree\n")
+    (beginning,) = cut_passages(f"{'word ' * 1_580}near {'word ' * 40}far", 10_000).embedded
+    assert "near" in beginning
+    assert "far" not in beginning
+
+
+@pytest.mark.parametrize(("paragraphs", "more"), [(2_990, False), (3_010, True)])
+def test_a_page_has_at_most_three_thousand_passages(paragraphs: int, more: bool) -> None:
+    page = "\n\n".join(f"Tide {10_000 + number}." for number in range(paragraphs))
+    cut = cut_passages(page, 4)
+    assert (len(cut.passages), cut.more) == (min(paragraphs, 3_000), more)

@@ -373,6 +373,8 @@ def test_a_judgement_relies_on_words_of_one_sentence_and_supports_no_other_fact(
         ("Dogs cost 12 euros.", "A cabin costs 80 euros. Dogs are 12 euros each.", False),
         ("Dogs cost 12 euros.", "Dogs are welcome here. They cost 80 euros.", True),
         ("Dogs cost 12 euros.", "Dogs cost 80 euros.", True),
+        ("Skis cost 30 a day.", "Bikes cost 24 a day. Cars cost 39 a day.", True),
+        ("Cars cost 30 a day.", "# Cars\n\nCars park outside. Renting costs 39 a day.", True),
     ],
 )
 def test_the_number_of_another_subject_is_no_difference(
@@ -380,6 +382,28 @@ def test_the_number_of_another_subject_is_no_difference(
 ) -> None:
     (found,) = findings([claim], page, "")
     assert (found.verdict == "differs") is differs
+
+
+FERRY = """\
+The captain of the ferry is Ines Roth, who sails every morning to the northern islands with letters.
+
+The painter Jon Vik lives on the hill.
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "differs"),
+    [
+        ("The captain of the ferry is Jon Vik, who sails every morning to the islands.", True),
+        ("The captain of the ferry is Jon Vik, who rarely sails.", False),
+    ],
+)
+def test_a_name_from_elsewhere_on_the_page_differs_only_in_nearly_the_same_sentence(
+    claim: str, differs: bool
+) -> None:
+    (checked,) = findings([claim], FERRY, "A page")
+    expected = (Difference("name", "Jon Vik", "Ines Roth"),) if differs else ()
+    assert checked.differences == expected
 
 
 @pytest.mark.parametrize(

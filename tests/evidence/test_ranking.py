@@ -82,7 +82,8 @@ def test_the_length_of_all_pages_counts_within_bounds() -> None:
     def amount(characters: int) -> float:
         return gate("Which forest?", Document("", "A forest is old. " + "x" * characters))["amount"]
 
-    assert amount(10) == amount(9_000) < amount(50_000) < amount(300_000) == amount(400_000)
+    assert amount(10) == amount(9_000) < amount(11_000) < amount(190_000)
+    assert amount(190_000) < amount(210_000) == amount(400_000)
 
 
 def test_rivals_are_quoted_and_what_is_clearly_worse_is_not() -> None:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     )
     from websearch_gateway.base.markdown import (
         LINK,
-        LONGEST_MARKED,
         Block,
         as_user_text,
         blocks,

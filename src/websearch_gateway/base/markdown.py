@@ -11,9 +11,6 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-LONGEST_MARKED = 4_000
-"""The most characters of a sentence or heading with its marks (links may be long); the rest is ignored."""
-
 BlockKind = Literal["heading", "code", "table", "item", "rule", "paragraph"]
 
 _LINE = re.compile(r"[^\n]*\n?")

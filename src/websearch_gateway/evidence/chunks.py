@@ -11,7 +11,6 @@ from typing import NamedTuple
 from urllib.parse import urldefrag
 
 from websearch_gateway.base import (
-    LONGEST_MARKED,
     Block,
     blocks,
     estimate_tokens,
@@ -29,6 +28,9 @@ WHOLE = 4
 
 LARGEST_WHOLE = 2_048
 """Tokens up to which a code block or table is never split: half of one is often useless."""
+
+LONGEST_MARKED = 4_000
+"""The most characters of a sentence or heading with its marks (links may be long); the rest is ignored."""
 
 MAX_TITLE = 200
 """The most characters of a heading in a section path, which every passage below it repeats."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from websearch_gateway.base import (
     LINK,
-    LONGEST_MARKED,
     blocks,
     is_character,
     lines,
@@ -17,7 +16,7 @@ from websearch_gateway.base import (
     tokens_of_each,
     words,
 )
-from websearch_gateway.evidence.chunks import chunk
+from websearch_gateway.evidence.chunks import LONGEST_MARKED, chunk
 from websearch_gateway.evidence.passages import bm25
 from websearch_gateway.models import Passage
 

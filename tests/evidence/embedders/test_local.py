@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -26,6 +28,9 @@ from websearch_gateway.evidence.embedders.local import (
     Vocabulary,
     WordPieces,
 )
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
 
 DATA = resources.files("websearch_gateway.evidence.embedders") / "static_model"
 EMBEDDER = StaticEmbedder()
@@ -109,6 +114,33 @@ async def test_a_large_batch_is_embedded_like_a_small_one() -> None:
     large = await EMBEDDER.embed(TEXTS * 20, "document")
     small = np.concatenate([await EMBEDDER.embed([text], "query") for text in TEXTS])
     np.testing.assert_array_equal(large, np.tile(small, (20, 1)))
+
+
+class Watched(StaticEmbedder):
+    """Says whether it embedded in the thread of the event loop."""
+
+    on_the_loop = False
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.on_the_loop = threading.current_thread() is threading.main_thread()
+        return super().encode(texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "on_the_loop"),
+    [
+        (["tide"] * 8, True),
+        (["tide"] * 9, False),
+        (["tide " * 780], True),
+        (["tide " * 820], False),
+    ],
+)
+async def test_many_texts_or_long_ones_never_block_the_event_loop(
+    texts: list[str], on_the_loop: bool
+) -> None:
+    embedder = Watched()
+    await embedder.embed(texts, "document")
+    assert embedder.on_the_loop is on_the_loop
 
 
 async def test_no_texts_give_no_vectors() -> None:
@@ -238,6 +270,13 @@ def test_a_word_that_is_too_long_is_not_remembered(own: WordPieces) -> None:
     word = "x" * (LONGEST_WORD + 1)
     assert own(word) == [*own.counts(word)] == [UNKNOWN]
     assert own._of_word.cache_info().currsize == before
+
+
+@pytest.mark.parametrize(("length", "is_remembered"), [(15, True), (18, False)])
+def test_only_short_words_are_remembered(length: int, is_remembered: bool) -> None:
+    pieces = WordPieces(VOCABULARY)
+    pieces("x" * length)
+    assert pieces._of_word.cache_info().currsize == is_remembered
 
 
 @given(st.text(alphabet="abcé .,-漢\n", max_size=60))
