@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.evidence.labelled_claims import HARD, PAGES
 from websearch_gateway.base.urls import quote_url
 from websearch_gateway.evidence.differences import Difference
+from websearch_gateway.evidence.facts import read
 from websearch_gateway.evidence.quotes import (
     LONGEST_QUOTE,
     MOST_QUOTES,
@@ -446,3 +447,11 @@ def test_a_third_of_the_ordinary_words_is_enough_beside_facts_and_a_quarter_is_n
     )
     assert support(third, nearest(third, passage), passage) == "quoted"
     assert support(less, nearest(less, passage), passage) is None
+
+
+def test_a_quote_is_read_once_however_many_texts_are_read_in_between() -> None:
+    quote = Quote("The mill at Arden grinds 12 tons a day.")
+    words, texts = quote.words, quote.texts
+    read.cache_clear()
+    assert quote.words is words
+    assert quote.texts is texts

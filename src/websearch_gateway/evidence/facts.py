@@ -430,7 +430,7 @@ class Word:
 _SIGN_BEFORE = re.compile(r"([-$€£¥₹]) (?=\d)")
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=64)  # the next claim has the same passages; dense text takes up to 0.8 MB
 def read(sentence: str) -> tuple[Word, ...]:
     """The content words of a sentence, of which the first MOST_CHARS are read."""
     matches = _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))

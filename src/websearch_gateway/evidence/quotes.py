@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 from websearch_gateway.base import blocks, fold, lines, plain, sentences_of, words
@@ -34,7 +35,7 @@ FURTHER = 0.15
 _UNIT_OF_COLUMN = re.compile(r"(.+?)\s*[(\[]([^()\[\]]{1,20})[)\]]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quote:
     """A sentence, or a table row with the header and text of each of its cells.
 
@@ -45,13 +46,13 @@ class Quote:
     cells: tuple[tuple[str, str], ...] = ()
     context: str = field(default="", compare=False)
 
-    @property
+    @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its content words; in a row each cell follows its header, and a number has the unit of its column."""
         row = "; ".join(_cell(head, cell) for head, cell in self.cells)
         return read(row or self.text)
 
-    @property
+    @cached_property
     def texts(self) -> frozenset[str]:
         """The texts of its words."""
         return frozenset(word.text for word in self.words)
