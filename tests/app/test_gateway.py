@@ -310,7 +310,7 @@ async def test_pages_that_cannot_be_read_leave_the_snippets_and_a_warning(
 
 
 @pytest.mark.parametrize(
-    "fault", ["hang", "drip", "huge", "gzip_bomb", "redirect_private", "redirect_loop", "reset"]
+    "fault", ["hang", "drip", "gzip_bomb", "redirect_private", "redirect_loop", "reset"]
 )
 async def test_a_hostile_page_costs_that_page_only(
     gateway: Open, sandbox: Sandbox, fault: str

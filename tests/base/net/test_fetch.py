@@ -285,6 +285,31 @@ async def test_the_size_limit_is_inclusive(serve: Serve) -> None:
     assert caught.value.details == {"reason": "too_large"}
 
 
+@pytest.mark.parametrize(
+    ("content_type", "size", "is_cut"),
+    [
+        ("text/html", 100_000, False),
+        ("text/html", 100_001, True),
+        ("text/html; charset=utf-8", 400_000, True),
+        ("application/xhtml+xml", 400_000, True),
+    ],
+)
+async def test_the_beginning_of_a_page_that_is_too_large_is_kept_on_request(
+    serve: Serve, content_type: str, size: int, is_cut: bool
+) -> None:
+    server = await serve(page(b"x" * size, f"Content-Type: {content_type}"))
+    fetched = await fetch(server, max_bytes=100_000, in_part=True)
+    assert fetched.is_cut is is_cut
+    assert 0 < len(fetched.body) <= 100_000
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/pdf", "application/json", ""])
+async def test_of_other_documents_no_part_is_kept(serve: Serve, content_type: str) -> None:
+    server = await serve(page(b"x" * 1_000, f"Content-Type: {content_type}"))
+    with pytest.raises(SearchFetchError, match="too large"):
+        await fetch(server, max_bytes=999, in_part=True)
+
+
 async def test_a_closed_port_is_a_fetch_error(serve: Serve) -> None:
     server = await serve(b"")
     with pytest.raises(SearchFetchError):

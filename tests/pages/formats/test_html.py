@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import LONGEST_CHALLENGE, is_bot_challenge
+from websearch_gateway.pages.formats.kinds import MAX_PAGE_BYTES
 from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
 from websearch_gateway.sandbox import Sandbox
@@ -90,7 +92,6 @@ async def test_the_error_for_an_unreadable_page_has_its_reason(
         ("reset", SearchFetchError),
         ("garbage", SearchFetchError),
         ("bot", SearchFetchError),
-        ("huge", SearchFetchError),
         ("gzip_bomb", SearchFetchError),
         ("redirect_loop", SearchFetchError),
         ("wrong_length", SearchFetchError),
@@ -108,6 +109,18 @@ async def test_every_failure_of_a_page_becomes_an_error_of_ours(
         await reader.read(f"{sandbox.url}/pages/aurora", Deadline.after(seconds))
     sandbox.clear_faults()
     assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
+
+
+async def test_of_a_page_that_is_too_large_the_beginning_is_read_with_a_warning(
+    sandbox: Sandbox, reader: ReaderTable
+) -> None:
+    sandbox.fault("pages/aurora", "huge")
+    page = await reader.read(f"{sandbox.url}/pages/aurora", soon())
+    assert page.markdown.startswith("and so on, and so on,")
+    (warning, *_) = page.warnings
+    size = int(re.sub(r"\D", "", warning))
+    assert 0.9 * MAX_PAGE_BYTES < size <= MAX_PAGE_BYTES
+    assert warning == f"The page is too large: this is the text of its first {size:,} bytes."
 
 
 async def test_a_charset_that_is_not_an_encoding_is_ignored(

@@ -71,7 +71,7 @@ Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A complete reply.
+    """A complete reply, or the beginning of a page that is too large (`is_cut`).
 
     `status` is 2xx, or 304 to a conditional request; `headers` have lower-case names; `body` is decompressed;
     `content_type` is the bare type in lower case, empty if missing or invalid; `charset` is the Python codec to decode
@@ -85,6 +85,7 @@ class Fetched:
     body: bytes = field(repr=False)
     content_type: str
     charset: str
+    is_cut: bool = False
 
 
 class Sending(Protocol):
@@ -110,6 +111,7 @@ class Fetching(Protocol):
         accept: str = ...,
         headers: Mapping[str, str] | None = ...,
         max_bytes: int = ...,
+        in_part: bool = ...,
     ) -> Fetched:
         """See `Fetcher.fetch`."""
         ...
@@ -125,7 +127,23 @@ def user_agent(contact: str | None) -> str:
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    _check_length(headers, max_bytes)
     return b"".join([piece async for piece in _body(response, headers, max_bytes, MAX_PIECES)])
+
+
+async def _read_in_part(
+    response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int
+) -> tuple[bytes, bool]:
+    """The body, or the beginning of one that is too large, and whether it is cut."""
+    body = bytearray()
+    try:
+        async for piece in _body(response, headers, max_bytes, MAX_PIECES):
+            body += piece
+    except SearchFetchError as error:
+        if error.details.get("reason") != "too_large" or not body:
+            raise
+        return bytes(body), True
+    return bytes(body), False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +158,7 @@ class _Asked:
     body: bytes | None = None
     follows: Callable[[str], bool] | None = None
     sending: Sending | None = None
+    in_part: bool = False
     read: Read = _read
 
 
@@ -205,6 +224,7 @@ class Fetcher:
         json: Mapping[str, Any] | None = None,
         follows: Callable[[str], bool] | None = None,
         sending: Sending | None = None,
+        in_part: bool = False,
     ) -> Fetched:
         """GET `url` and follow redirects, also those by `Refresh` and by cookie walls; or POST `json` to it and treat a
         redirect as an error.
@@ -216,6 +236,7 @@ class Fetcher:
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
             sending: called before and after each request is written.
+            in_part: whether to keep the beginning of an HTML page that is larger than `max_bytes`; else it is an error.
 
         Raises:
             ForbiddenUrlError: the policy forbids the URL, a redirect or an address.
@@ -224,7 +245,15 @@ class Fetcher:
         """
         body = json_text.dumps(json).encode() if json is not None else None
         asked = _Asked(
-            url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follows, sending
+            url,
+            {"accept": accept},
+            headers or {},
+            max_bytes,
+            deadline,
+            body,
+            follows,
+            sending,
+            in_part,
         )
         return await self._fetched(asked, "page")
 
@@ -309,13 +338,17 @@ class Fetcher:
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
-                content = await asked.read(response, headers, asked.max_bytes)
-        declared = headers.get("content-type", "")
-        kind = _TYPE.match(declared)
-        content_type = kind[1].lower() if kind else ""
+                declared = headers.get("content-type", "")
+                kind = _TYPE.match(declared)
+                content_type = kind[1].lower() if kind else ""
+                is_cut = False
+                if asked.in_part and content_type in _HTML:
+                    content, is_cut = await _read_in_part(response, headers, asked.max_bytes)
+                else:
+                    content = await asked.read(response, headers, asked.max_bytes)
         charset = charset_of(content, declared)
         page = Fetched(
-            asked.url, target.url, response.status, headers, content, content_type, charset
+            asked.url, target.url, response.status, headers, content, content_type, charset, is_cut
         )
         is_html = content_type in _HTML and asked.follows is None
         refresh = None
@@ -351,6 +384,7 @@ async def _save(
     path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int
 ) -> bytes:
     """Write the body into a file, whose content is not kept in memory. Returns nothing of it."""
+    _check_length(headers, max_bytes)
     part = bytearray()
     with await asyncio.to_thread(path.open, "wb") as file:
         async for piece in _body(
@@ -367,11 +401,6 @@ async def _save(
 async def _body(
     response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int, max_pieces: int
 ) -> AsyncIterator[bytes]:
-    too_large = SearchFetchError(
-        f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
-    )
-    if (length := headers.get("content-length", "")).isdecimal() and int(length) > max_bytes:
-        raise too_large
     stream: MeteredStream = response.extensions["network_stream"]
     stream.allowance = max_bytes + HEADER_BYTES
     coding = headers.get("content-encoding", "")
@@ -381,7 +410,20 @@ async def _body(
         ):
             yield piece
     except BodyTooLarge:
-        raise too_large from None
+        raise _too_large(max_bytes) from None
+
+
+def _check_length(headers: Mapping[str, str], max_bytes: int) -> None:
+    """Refuse a body that says itself that it is too large, before it is read."""
+    length = headers.get("content-length", "")
+    if length.isdecimal() and int(length) > max_bytes:
+        raise _too_large(max_bytes)
+
+
+def _too_large(max_bytes: int) -> SearchFetchError:
+    return SearchFetchError(
+        f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
+    )
 
 
 def _check_status(

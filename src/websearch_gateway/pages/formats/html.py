@@ -95,13 +95,18 @@ class HtmlReader:
             return known
         fetched = await self._followed(fetched, deadline)
         kind, warnings = kind_of(fetched), tuple[str, ...]()
+        if fetched.is_cut:
+            warnings = (
+                f"The page is too large: this is the text of its first {len(fetched.body):,} bytes.",
+            )
         page = await self._converted(kind, fetched, deadline)
         if kind == "html" and self._renderer and has_little_text(page.markdown):
             arguments = (fetched.body, fetched.final_url, fetched.charset)
             if await self._workers.run(needs_scripts, *arguments, deadline=deadline):
-                fetched, page, warnings = await self._with_scripts(
+                fetched, page, missing = await self._with_scripts(
                     self._renderer, page, fetched, deadline
                 )
+                warnings += missing
         if kind == "html" and is_bot_challenge(page.title, page.markdown):
             raise SearchFetchError(
                 "The site sent a robot check instead of the page.", details={"reason": "robot_page"}
@@ -133,7 +138,7 @@ class HtmlReader:
             if not target or target == fetched.final_url.partition("#")[0]:
                 break
             fetched = await self._fetcher.fetch(
-                target, deadline, accept=ACCEPT, max_bytes=most_bytes(target)
+                target, deadline, accept=ACCEPT, max_bytes=most_bytes(target), in_part=True
             )
         return fetched
 
@@ -166,7 +171,12 @@ class HtmlReader:
     async def _fetch(self, url: str, deadline: Deadline, known: Page | None) -> Fetched:
         """The page, or status 304 if it is the same as `known` (RFC 9110, section 13.1)."""
         fetch = partial(
-            self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url)
+            self._fetcher.fetch,
+            url,
+            deadline,
+            accept=ACCEPT,
+            max_bytes=most_bytes(url),
+            in_part=True,
         )
         marks = (
             (("if-none-match", known.etag), ("if-modified-since", known.last_modified))
@@ -344,6 +354,7 @@ class RobotsFetcher:
         accept: str = ACCEPT_PAGE,
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
+        in_part: bool = False,
     ) -> Fetched:
         """See `Fetcher.fetch`. The target of a redirect must be allowed too.
 
@@ -352,7 +363,7 @@ class RobotsFetcher:
         """
         await self._check(url, deadline)
         fetched = await self._fetcher.fetch(
-            url, deadline, accept=accept, headers=headers, max_bytes=max_bytes
+            url, deadline, accept=accept, headers=headers, max_bytes=max_bytes, in_part=in_part
         )
         if fetched.final_url != url:
             await self._check(fetched.final_url, deadline)
