@@ -42,7 +42,7 @@ OWN_DATA = {
     "entrypoints/mcp/messages.py": "a message that the SDK parses again",
     "upstream/api_tokens.py": "records of the state",
     "evidence/ranking.py": "a file of the package",
-    "pages/extraction/blocks.py": "a file of the package",
+    "pages/extraction/trees.py": "a file of the package",
     "base/workers/pool.py": "what a worker process sends",
 }
 """Where JSON is parsed that no stranger wrote, or that is only inspected on its way to another parser."""

@@ -75,6 +75,6 @@ def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> No
 def test_the_contract_suite_fails_without_a_recording(copy: Path) -> None:
     add_site(copy)
     (copy / "tests" / "pages" / "replies" / "piertalk.xml").unlink()
-    done = suite(copy, "piertalk", "tests/pages/sites/test_api_reader.py")
+    done = suite(copy, "piertalk", "tests/pages/sites/test_api.py")
     assert done.returncode == 1
     assert "piertalk.xml" in done.stdout
