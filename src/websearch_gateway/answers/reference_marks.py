@@ -1,4 +1,4 @@
-"""Reads the marks that a model writes behind its claims, such as `[2]`, and writes them anew."""
+"""Reads the marks that a model writes behind its claims, such as `[2]`, and numbers them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""British spellings in American: the same words, whatever stands beside them.
+"""Turns British spellings into American ones, which mean the same in any question.
 
 Names are left as they are, so "labour", "defence" and "tyre" are not here: the Labour Party is British and the Labor
 Party Australian, and Tyre is a town.
@@ -19,7 +19,7 @@ _WORDS = {
     "leukaemi": "leukemi", "anaesthe": "anesthe", "paediatric": "pediatric", "orthopaedic": "orthopedic",
     "gynaecolog": "gynecolog", "diarrhoea": "diarrhea", "oestrogen": "estrogen", "haemorrh": "hemorrh",
 }  # fmt: skip
-"""How words begin, whatever their ending."""
+"""The beginnings of words; their endings stay."""
 _VERBS = word_set(
     "organis realis recognis specialis customis apologis minimis maximis optimis emphasis summaris utilis categoris "
     "prioritis sterilis normalis visualis standardis legalis immunis hospitalis memoris analys paralys"

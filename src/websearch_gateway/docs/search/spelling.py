@@ -23,20 +23,19 @@ _LETTERS = re.compile(rf"[a-z]{{{SHORTEST},{LONGEST}}}")
 
 def words_of(text: str) -> list[str]:
     """The distinct words of a query that may be misspelt, folded."""
-    found = dict.fromkeys(map(fold, _NAME.findall(text)))
-    return [word for word in found if _LETTERS.fullmatch(word) and word not in STOP_WORDS]
+    distinct = dict.fromkeys(map(fold, _NAME.findall(text)))
+    return [word for word in distinct if _LETTERS.fullmatch(word) and word not in STOP_WORDS]
 
 
 def spellings_near(word: str) -> list[str]:
     """The words that differ by one letter: missing, added, wrong, or two of them swapped."""
-    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    found = [a + b[1:] for a, b in parts if b] + [
-        a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1
-    ]
+    splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    near = [start + rest[1:] for start, rest in splits if rest]
+    near += [start + rest[1] + rest[0] + rest[2:] for start, rest in splits if len(rest) > 1]
     for letter in string.ascii_lowercase:
-        found += [a + letter + b for a, b in parts]
-        found += [a + letter + b[1:] for a, b in parts if b]
-    return list(dict.fromkeys(found))
+        near += [start + letter + rest for start, rest in splits]
+        near += [start + letter + rest[1:] for start, rest in splits if rest]
+    return list(dict.fromkeys(near))
 
 
 def counted(
@@ -47,23 +46,39 @@ def counted(
     Args:
         count: says in how many of the `chunks` each word is; see `Database.count_words`.
     """
-    asked = [word for word in words(text)[:MOST_WORDS] if word not in STOP_WORDS]
+    query_words = [word for word in words(text)[:MOST_WORDS] if word not in STOP_WORDS]
     may_be_wrong = words_of(text)
-    counts = dict(count(list(dict.fromkeys((*asked, *may_be_wrong)))))
-    instead = {}
+    counts = dict(count(list(dict.fromkeys((*query_words, *may_be_wrong)))))
     unknown = [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]
+    instead = {}
     for word in unknown:
-        near, start = spellings_near(word), word[:3]
-        # Most mistakes come later in a word, and words that begin alike are looked up faster.
-        known = count([one for one in near if one.startswith(start)])
-        if not known and len(unknown) < MOST_UNKNOWN:
-            known = count([one for one in near if not one.startswith(start)])
-        if known:
-            instead[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
-            counts |= known
-    asked = [instead.get(word, word) for word in asked]
-    weights = (log(1 + chunks / (counts.get(word, 0) + 0.5)) for word in asked)
-    return instead, dict(zip(stems(asked), weights, strict=True))
+        spellings = _indexed_near(word, count, anywhere=len(unknown) < MOST_UNKNOWN)
+        if spellings:
+            instead[word] = _best_spelling(word, spellings)
+            counts |= spellings
+    query_words = [instead.get(word, word) for word in query_words]
+    rarities = (log(1 + chunks / (counts.get(word, 0) + 0.5)) for word in query_words)
+    return instead, dict(zip(stems(query_words), rarities, strict=True))
+
+
+def _indexed_near(
+    word: str, count: Callable[[Sequence[str]], Mapping[str, int]], *, anywhere: bool
+) -> Mapping[str, int]:
+    """The words of the index near to a word, with their counts.
+
+    Most mistakes come later in a word, and words that begin alike are looked up faster, so these come first. `anywhere`:
+    look for the others too if there are none.
+    """
+    near, start = spellings_near(word), word[:3]
+    alike = count([spelling for spelling in near if spelling.startswith(start)])
+    if alike or not anywhere:
+        return alike
+    return count([spelling for spelling in near if not spelling.startswith(start)])
+
+
+def _best_spelling(word: str, counts: Mapping[str, int]) -> str:
+    """The most frequent spelling, of those with the same first letter if there are any."""
+    return max(counts, key=lambda spelling: (spelling[0] == word[0], counts[spelling]))
 
 
 def replaced(text: str, instead: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from websearch_gateway.models import Progress, no_progress
 from websearch_gateway.settings.loading import names_a_width
 
 MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red"), "off": ("·", "dim")}
-"""A sign and its style for what is well, doubtful, wrong, or not judged."""
+"""The sign and the style for: passed, warning, failed, not judged."""
 
 PIPE_COLUMNS = 100_000
 """Wider than any line: in a pipe or a file no line is broken and no cell is cut."""

@@ -22,7 +22,7 @@ BUILT_IN = {
     **dict.fromkeys((5, 6, 37, 38, 41, 42), "#,##0"),
     **dict.fromkeys((7, 8, 39, 40, 43, 44), "#,##0.00"),
 }
-"""The codes of the formats that a workbook names by their number alone. Some have the currency of whoever reads them."""
+"""The codes of the built-in formats, which a workbook names by number. Some show the currency of the reader's system."""
 LONGEST_CODE = 200
 MOST_DECIMALS = 15
 

@@ -212,7 +212,7 @@ _WITHOUT_LINES = frozenset(
 
 
 def _is_listing(element: Any) -> bool:
-    """Whether an element is written with its lines in any case, or as a whole is none of text."""
+    """Whether an element keeps its lines anyway, as listings do, or holds no text."""
     is_typed = "mono" in element.get("style", "") and element.tag in ("div", "p")
     return is_typed or element.tag in _WITHOUT_LINES or _is_in(element, ("pre", "code"))
 
