@@ -455,3 +455,10 @@ def test_a_quote_is_read_once_however_many_texts_are_read_in_between() -> None:
     read.cache_clear()
     assert quote.words is words
     assert quote.texts is texts
+
+
+def test_a_word_of_the_headings_weighs_half_as_much() -> None:
+    text = "The tide rises at noon. The reef lies in the south."
+    (tide,) = [word.text for word in read("Tide")]
+    below_heading = Quotable.of(text, "Tide").weight(tide)
+    assert below_heading == pytest.approx(Quotable.of(text).weight(tide) / 2)

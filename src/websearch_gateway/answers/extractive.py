@@ -71,12 +71,13 @@ def shortlist(
     The text has the sentence before one that begins with a pronoun.
     """
     documents, _ = _documents(query, hits, pages)
-    _, found, ranked = _ranked(query.text, documents, encode)
-    best = [(at, found[at]) for at in ranked.order[:MOST_RERANKED]]
-    return [
-        (at, f"{one.before} {one.text}" if one.before and PRONOUN.match(one.text) else one.text)
-        for at, one in best
-    ]
+    _, sentences, ranked = _ranked(query.text, documents, encode)
+    return [(at, _with_its_noun(sentences[at])) for at in ranked.order[:MOST_RERANKED]]
+
+
+def _with_its_noun(sentence: Candidate) -> str:
+    points_back = sentence.before and PRONOUN.match(sentence.text)
+    return f"{sentence.before} {sentence.text}" if points_back else sentence.text
 
 
 def compose(
@@ -97,13 +98,14 @@ def compose(
     which find sentences that use other words than the question.
     """
     documents, sources = _documents(query, hits, pages)
-    found = find_evidence(
+    findings = find_evidence(
         query.text, documents, MAX_ANSWER, encode, _LONGEST_MARK, LONGEST_HEDGE, preferred
     )
-    hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
-    text, spans = _cited(hedge, found.sentences, sources)
+    is_unlikely = findings.sentences and not findings.is_answer
+    hedge = nearest(findings.language) if is_unlikely else ""
+    text, spans = _cited(hedge, findings.sentences, sources)
     return Answer(
-        text=text or (no_answer(found.language) if sources else NO_RESULTS),
+        text=text or (no_answer(findings.language) if sources else NO_RESULTS),
         spans=spans,
         provider=f"{hits[0].provider}-raw-search" if hits else "raw-search",
         sources=tuple(
@@ -118,9 +120,11 @@ def _documents(
 ) -> tuple[list[Document], list[_Source]]:
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
-    return [
-        replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources
-    ], sources
+    documents = [
+        replace(source.document, markdown=without_orders(source.document.markdown))
+        for source in sources
+    ]
+    return documents, sources
 
 
 def _source(hit: Hit, page: Page | None) -> _Source:
@@ -142,16 +146,16 @@ def _source(hit: Hit, page: Page | None) -> _Source:
 def _bounded(sources: Sequence[_Source]) -> list[_Source]:
     """The sources within `MAX_EFFORT`: each has an equal share, and longer ones get what short ones leave."""
     bounded = list(sources)
-    left = MAX_EFFORT
+    effort_left = MAX_EFFORT
     shortest_first = sorted(
         range(len(sources)), key=lambda place: len(sources[place].document.markdown)
     )
     for done, place in enumerate(shortest_first):
         source = sources[place]
         text, effort = _beginning(
-            source.document.markdown[:MAX_PAGE], left // (len(sources) - done)
+            source.document.markdown[:MAX_PAGE], effort_left // (len(sources) - done)
         )
-        left -= effort
+        effort_left -= effort
         if (whole := len(source.document.markdown)) > len(text):
             faults = (*source.faults, TOO_LONG.format(len(text), whole))
             bounded[place] = replace(
@@ -166,8 +170,8 @@ def _beginning(text: str, effort: int) -> tuple[str, int]:
         if match.end() + (ends + 1) * END_EFFORT > effort:
             break
         ends += 1
-    kept = text[: max(0, effort - ends * END_EFFORT)]
-    return kept, len(kept) + ends * END_EFFORT
+    beginning = text[: max(0, effort - ends * END_EFFORT)]
+    return beginning, len(beginning) + ends * END_EFFORT
 
 
 def _cited(
@@ -238,12 +242,12 @@ def find_evidence(
         hedge: the characters to keep free if no sentence probably answers.
         preferred: the numbers of `shortlist` in a better order.
     """
-    question, found, ranked = _ranked(query, documents, encode)
+    question, sentences, ranked = _ranked(query, documents, encode)
     if not ranked.is_near:
         return Findings((), False, question.language)
-    ordered = _without_echoes(question, found, _preferring(preferred, ranked))
+    ordered = _without_echoes(question, sentences, _preferring(preferred, ranked))
     room = max_characters - (0 if ranked.is_answer else hedge)
-    runs = choose(question, found, ordered, room, overhead)
+    runs = choose(question, sentences, ordered, room, overhead)
     quotes = tuple(Evidence(joined(run), run[0].document) for run in runs)
     return Findings(quotes, ranked.is_answer, question.language)
 
@@ -258,13 +262,13 @@ def _preferring(preferred: Sequence[int], ranked: Ranked) -> Ranked:
     return ranked._replace(order=order, scores={**ranked.scores, **moved})
 
 
-def _without_echoes(question: Question, found: Sequence[Candidate], ranked: Ranked) -> Ranked:
+def _without_echoes(question: Question, sentences: Sequence[Candidate], ranked: Ranked) -> Ranked:
     """The order without the sentences that say nothing but the words of the question, unless all are such."""
-    asked = frozenset(question.terms)
+    repeated = frozenset(question.terms)
     order = [
         at
         for at in ranked.order
-        if not asked.issuperset(query_terms(found[at].text, question.language))
+        if not repeated.issuperset(query_terms(sentences[at].text, question.language))
     ]
     return ranked._replace(order=order or ranked.order)
 
@@ -273,5 +277,5 @@ def _ranked(
     query: str, documents: Sequence[Document], encode: Encode
 ) -> tuple[Question, Sequence[Candidate], Ranked]:
     question = Question.of(query)
-    found = candidates(question.terms, question.language, documents)
-    return question, found, rank(question, found, documents, encode)
+    sentences = candidates(question.terms, question.language, documents)
+    return question, sentences, rank(question, sentences, documents, encode)

@@ -143,34 +143,40 @@ _NUMBER = r"\d[\d.,]*"
 class Kind:
     """The kind of thing that a question asks for: "date" or "number".
 
-    `asking` are the words that ask for it ("how many"), and `given` matches things of this kind. `said` are the
-    beginnings of the question's words, which cannot be its answer.
+    `asking` are the words that ask for it ("how many"), and `pattern` matches things of this kind. `repeated` are
+    the beginnings of the question's words, which cannot be its answer.
     """
 
     name: str
     asking: str
-    given: re.Pattern[str]
-    said: frozenset[str]
+    pattern: re.Pattern[str]
+    repeated: frozenset[str]
 
     def found_in(self, text: str) -> list[re.Match[str]]:
         """The things of this kind in a sentence, except those of which the question has all words."""
-        found = islice(self.given.finditer(text), _MOST_FOUND)
-        return [one for one in found if not self.said >= {word[:_STEM] for word in words(one[0])}]
+        things = islice(self.pattern.finditer(text), _MOST_FOUND)
+        return [thing for thing in things if not self.repeated >= _beginnings(thing[0])]
 
 
 def asked_for(query: str, language: str) -> Kind | None:
     """The kind of thing that a question asks for first; None if it asks for neither."""
     if language not in _WORDS:
         return None
-    asking, given = _patterns(language)
-    matches = [(name, match) for name, one in asking.items() if (match := one.search(query))]
+    asking, things = _patterns(language)
+    matches = [
+        (name, match) for name, pattern in asking.items() if (match := pattern.search(query))
+    ]
     if not matches:
         return None
     name, first = min(matches, key=lambda match: match[1].start())
     if name == _OTHER:
         return None
-    said = frozenset(word[:_STEM] for word in words(query))
-    return Kind(name, first[0], given[name], said)
+    return Kind(name, first[0], things[name], _beginnings(query))
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """The beginnings of the words of a text, which their forms share."""
+    return frozenset(word[:_STEM] for word in words(text))
 
 
 @functools.cache
@@ -179,12 +185,10 @@ def _patterns(language: str) -> tuple[dict[str, re.Pattern[str]], dict[str, re.P
     edge = "" if language in _UNSPACED else r"\b"
     start = "" if language in _WITHOUT_EDGES else edge
     end = "" if language == "hi" else edge
-    *asked, dates, numbers = _WORDS[language]
-    asking = [re.compile(f"{start}(?:{one})", re.IGNORECASE) for one in asked]
-    given = (rf"{_DATE}|{edge}(?:{dates}){end}", rf"{_NUMBER}|{edge}(?:{numbers}){end}")
-    return (
-        dict(zip(("date", "number", _OTHER), asking, strict=True)),
-        dict(
-            zip(("date", "number"), (re.compile(one, re.IGNORECASE) for one in given), strict=True)
-        ),
-    )
+    *questions, dates, numbers = _WORDS[language]
+    asking = [re.compile(f"{start}(?:{question})", re.IGNORECASE) for question in questions]
+    things = {
+        "date": re.compile(rf"{_DATE}|{edge}(?:{dates}){end}", re.IGNORECASE),
+        "number": re.compile(rf"{_NUMBER}|{edge}(?:{numbers}){end}", re.IGNORECASE),
+    }
+    return dict(zip(("date", "number", _OTHER), asking, strict=True)), things

@@ -55,7 +55,7 @@ class Matches(NamedTuple):
     pairs: float
 
 
-def relevance(found: Matches, similarity: float | None) -> float:
+def relevance(matched: Matches, similarity: float | None) -> float:
     """The probability that a passage answers a query, from 0 to 1.
 
     Args:
@@ -63,10 +63,9 @@ def relevance(found: Matches, similarity: float | None) -> float:
             unknown.
     """
     weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
-    values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
-    return 1 / (
-        1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True)))
-    )
+    values = (*matched, 1.0) if similarity is None else (*matched, similarity, 1.0)
+    log_odds = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return 1 / (1 + math.exp(-log_odds))
 
 
 def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
@@ -76,13 +75,13 @@ def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, f
         return Matches(0.0, 0.0, 0.0, 0.0)
     places = [(place, token) for place, token in enumerate(passage) if token in rarity]
     covered = sum(map(rarity.__getitem__, {token for _, token in places}))
-    wanted = frozenset(pairwise(terms))
-    pairs = wanted.intersection(pairwise(passage)) if wanted else frozenset[tuple[str, str]]()
+    pairs_of_query = frozenset(pairwise(terms))
+    pairs = pairs_of_query.intersection(pairwise(passage))
     return Matches(
         covered / whole,
         _densest(places, rarity, _SENTENCE) / whole,
         _densest(places, rarity, _PARAGRAPH) / whole,
-        len(pairs) / len(wanted) if wanted else 0.0,
+        len(pairs) / len(pairs_of_query) if pairs_of_query else 0.0,
     )
 
 
@@ -95,9 +94,9 @@ def _densest(places: Sequence[tuple[int, str]], rarity: Mapping[str, float], wid
         weight += 0.0 if inside[token] else rarity[token]
         inside[token] += 1
         while place - places[first][0] >= width:
-            left = places[first][1]
-            inside[left] -= 1
-            weight -= 0.0 if inside[left] else rarity[left]
+            passed = places[first][1]
+            inside[passed] -= 1
+            weight -= 0.0 if inside[passed] else rarity[passed]
             first += 1
         best = max(best, weight)
     return best
@@ -127,10 +126,9 @@ def select(
     }
     by_vectors = sorted(near, key=lambda place: -near[place])
     chosen = list(fuse([by_words, by_vectors], weights=(1.0, weight)))[: max(most, CANDIDATES)]
-    wanted = frozenset(terms)
-    rarity = inverse_document_frequency(
-        wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages]
-    )
+    distinct = frozenset(terms)
+    words_of_query = [dict.fromkeys(distinct.intersection(passage), 1) for passage in passages]
+    rarity = inverse_document_frequency(distinct, words_of_query)
     scores = {
         place: relevance(matches(terms, passages[place], rarity), near.get(place))
         for place in chosen
@@ -158,8 +156,8 @@ def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[fl
 
 def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
     """The score in 0..1 of each document, all given as tokens; see `score_passages`."""
-    wanted = frozenset(terms)
-    counts = [Counter(token for token in document if token in wanted) for document in documents]
+    distinct = frozenset(terms)
+    counts = [Counter(token for token in document if token in distinct) for document in documents]
     rarity = inverse_document_frequency(terms, counts)
     return saturated(rarity, counts, [len(document) for document in documents])
 
@@ -190,8 +188,11 @@ def inverse_document_frequency(
     terms: Iterable[str], counts: Sequence[Mapping[str, int]]
 ) -> dict[str, float]:
     """The weight of each term: always positive, and highest for a term that no document contains."""
-    found = {term: sum(term in count for count in counts) for term in terms}
-    return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
+    documents_with = {term: sum(term in count for count in counts) for term in terms}
+    return {
+        term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5))
+        for term, n in documents_with.items()
+    }
 
 
 def fuse(
@@ -229,27 +230,20 @@ class Cut:
 
 def cut_passages(markdown: str, size: int) -> Cut:
     """Split a page into passages of about `size` tokens."""
-    found = overlapping(markdown, size, MOST_PASSAGES + 1)
-    few = [passage for passage, _ in found[:MOST_PASSAGES]]
-    texts = [plain(passage.text) for passage in few]
-    own = [plain(text) for _, text in found[:MOST_PASSAGES]]
-    repeated = frozenset(
-        near_duplicates(
-            [
-                text if len(text) > SHORT_PASSAGE else "\n".join((*passage.section_path, text))
-                for passage, text in zip(few, own, strict=True)
-            ]
-        )
-    )
-    kept = [place for place in range(len(few)) if place not in repeated]
-    return Cut(
-        [few[place] for place in kept],
-        [
-            "\n".join((*few[place].section_path[-_HEADINGS:], texts[place]))[:MOST_EMBEDDED]
-            for place in kept
-        ],
-        len(found) > len(few),
-    )
+    pieces = overlapping(markdown, size, MOST_PASSAGES + 1)
+    few = pieces[:MOST_PASSAGES]
+    repeated = frozenset(near_duplicates([_compared(passage, plain(own)) for passage, own in few]))
+    distinct = [passage for place, (passage, _) in enumerate(few) if place not in repeated]
+    return Cut(distinct, [_embedded(passage) for passage in distinct], len(pieces) > len(few))
+
+
+def _compared(passage: Passage, own: str) -> str:
+    """What two passages must share to be the same; `own` is the text without what overlaps the passage before."""
+    return own if len(own) > SHORT_PASSAGE else "\n".join((*passage.section_path, own))
+
+
+def _embedded(passage: Passage) -> str:
+    return "\n".join((*passage.section_path[-_HEADINGS:], plain(passage.text)))[:MOST_EMBEDDED]
 
 
 def ranked(
@@ -266,12 +260,12 @@ def ranked(
         similarities: for each query, the similarity of each passage; see `select`, also for `weight`.
     """
     words = tokens_of_each(passages)
-    found: list[list[tuple[int, float]]] = []
+    best: list[list[tuple[int, float]]] = []
     for query, near in zip(queries, similarities, strict=True):
         terms = query_terms(query)
         answering = _with_the_kind_asked_for(query, terms, words)
-        found.append(select(terms, answering, near, weight=weight, most=most))
-    return found
+        best.append(select(terms, answering, near, weight=weight, most=most))
+    return best
 
 
 def _with_the_kind_asked_for(
@@ -286,8 +280,8 @@ def _with_the_kind_asked_for(
     if kind is None or not asking:
         return passages
     vocabulary = set[str]().union(*passages).difference(terms)
-    given = {token for token in vocabulary if kind.given.fullmatch(token)}
-    return [[asking[-1] if token in given else token for token in tokens] for tokens in passages]
+    of_kind = {token for token in vocabulary if kind.pattern.fullmatch(token)}
+    return [[asking[-1] if token in of_kind else token for token in tokens] for tokens in passages]
 
 
 SHINGLE = 3  # the number of words in a shingle
@@ -298,35 +292,43 @@ _SKETCH = 8
 _CANDIDATES = 16  # texts with the same small shingle to compare; a hostile page can have many
 
 
+@dataclass(frozen=True, slots=True)
+class _Print:
+    """What tells texts apart: the hashes of their shingles, and their numbers."""
+
+    shingles: frozenset[int]
+    numbers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _Print:
+        in_order = words(text)
+        shingles = set()
+        for at in range(max(1, len(in_order) - SHINGLE + 1)):
+            shingle = " ".join(in_order[at : at + SHINGLE])
+            shingles.add(crc32(shingle.encode("utf-8", "surrogatepass")))
+        return cls(frozenset(shingles), tuple(sorted(word for word in in_order if word.isdigit())))
+
+    def repeats(self, earlier: _Print) -> bool:
+        """Whether the texts have the same numbers and nearly the same shingles."""
+        if self.numbers != earlier.numbers:
+            return False
+        common, either = self.shingles & earlier.shingles, self.shingles | earlier.shingles
+        return len(common) >= NEAR * len(either)
+
+
 def near_duplicates(texts: Sequence[str]) -> list[int]:
     """The indices of texts that nearly repeat an earlier one. Texts with different numbers are never duplicates."""
-    kept: list[tuple[frozenset[int], tuple[str, ...]]] = []
-    places: dict[int, list[int]] = {}
+    by_shingle: dict[int, list[_Print]] = {}
     repeated = []
     for place, text in enumerate(texts):
-        said = words(text)
-        shingles = (
-            " ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1))
-        )
-        own = (
-            frozenset(crc32(shingle.encode("utf-8", "surrogatepass")) for shingle in shingles),
-            tuple(sorted(word for word in said if word.isdigit())),
-        )
-        sketch = sorted(own[0])[:_SKETCH]
-        if any(
-            _same(own, kept[other])
-            for other in {other for mark in sketch for other in places.get(mark, ())}
-        ):
+        own = _Print.of(text)
+        sketch = sorted(own.shingles)[:_SKETCH]
+        candidates = (earlier for mark in sketch for earlier in by_shingle.get(mark, ()))
+        if any(own.repeats(earlier) for earlier in candidates):
             repeated.append(place)
             continue
         for mark in sketch:
-            if len(found := places.setdefault(mark, [])) < _CANDIDATES:
-                found.append(len(kept))
-        kept.append(own)
+            alike = by_shingle.setdefault(mark, [])
+            if len(alike) < _CANDIDATES:
+                alike.append(own)
     return repeated
-
-
-def _same(
-    one: tuple[frozenset[int], tuple[str, ...]], other: tuple[frozenset[int], tuple[str, ...]]
-) -> bool:
-    return one[1] == other[1] and len(one[0] & other[0]) >= NEAR * len(one[0] | other[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
@@ -25,6 +25,8 @@ UNKNOWN = 0.6
 LEAST_WORDS = 4
 """Copied words, if fewer, must be a whole cell or sentence."""
 
+OF_HEADINGS = 0.5
+"""The weight of a word of the headings, as a share of what it were: it is about all sentences, and tells them apart less."""
 FACT_WEIGHT = 1.5
 """How much more a number or name of the claim weighs than another word."""
 REPEATED = 0.5
@@ -49,8 +51,10 @@ class Quote:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its content words; in a row each cell follows its header, and a number has the unit of its column."""
-        row = "; ".join(_cell(head, cell) for head, cell in self.cells)
-        return read(row or self.text)
+        if not self.cells:
+            return read(self.text)
+        row = [_with_header(header, cell) for header, cell in self.cells]
+        return read("; ".join(row))
 
     @cached_property
     def texts(self) -> frozenset[str]:
@@ -60,17 +64,24 @@ class Quote:
     @property
     def shown(self) -> str:
         """Its words as the page shows them, cut to LONGEST_QUOTE characters."""
-        row = " ".join(cell for _, cell in self.cells if cell)
-        return _cut(row or self.text)
+        filled = [cell for _, cell in self.cells if cell]
+        return _cut(" ".join(filled) or self.text)
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rpartition(" ")[0]
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    return text[:LONGEST_QUOTE].rpartition(" ")[0]
 
 
-def _cell(head: str, cell: str) -> str:
-    in_unit = _UNIT_OF_COLUMN.fullmatch(head) if cell[-1:].isdigit() else None
-    return f"{in_unit[1]} {cell} {in_unit[2]}" if in_unit else f"{head} {cell}"
+def _with_header(header: str, cell: str) -> str:
+    """A cell behind its header: "9" below "Length (km)" becomes "Length 9 km"."""
+    ends_in_digit = cell[-1:].isdigit()
+    column = _UNIT_OF_COLUMN.fullmatch(header)
+    if ends_in_digit and column:
+        name, unit = column.groups()
+        return f"{name} {cell} {unit}"
+    return f"{header} {cell}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +100,10 @@ class Quotable:
     @classmethod
     def of(cls, markdown: str, *context: str) -> Self:
         """Read a passage. `context` are its headings, and the question."""
-        quotes = tuple(dict.fromkeys(quotes_of(markdown[:LONGEST_PASSAGE])))
+        distinct = dict.fromkeys(quotes_of(markdown[:LONGEST_PASSAGE]))
         above = [word for text in context for word in read(text)]
-        names = {word.text for word in above if word.kind == "name"}
-        return cls._made(quotes, frozenset(word.text for word in above), names)
+        texts = frozenset(word.text for word in above)
+        return cls._made(tuple(distinct), texts, _names(above))
 
     @classmethod
     def of_sentences(cls, sentences: Sequence[str]) -> Self:
@@ -105,27 +116,33 @@ class Quotable:
         every_name = set(names)
         for quote in quotes:
             counts.update(quote.texts)
-            every_name.update(word.text for word in quote.words if word.kind == "name")
-        weights = {text: math.log(1 + len(quotes) / count) for text, count in counts.items()}
-        # A word of the headings is about all sentences, and tells them apart less.
-        weights |= {text: weights[text] / 2 for text in context & weights.keys()}
+            every_name |= _names(quote.words)
+        weights = {}
+        for text, count in counts.items():
+            weights[text] = math.log(1 + len(quotes) / count)
+            if text in context:
+                weights[text] *= OF_HEADINGS
         return cls(quotes, context, frozenset(every_name), weights)
 
-    def joined(self, other: Self) -> Self:
+    def joined(self, passage: Self) -> Self:
         """Both passages as one."""
-        quotes = (*self.quotes, *other.quotes)
-        return self._made(quotes, self.context | other.context, self.names | other.names)
+        quotes = (*self.quotes, *passage.quotes)
+        context = self.context | passage.context
+        names = self.names | passage.names
+        return self._made(quotes, context, names)
 
     def weight(self, text: str) -> float:
         """How much a word tells the sentences apart."""
-        return self.weights.get(text) or math.log(1 + len(self.quotes)) * UNKNOWN
+        of_rarest = math.log(1 + len(self.quotes))
+        return self.weights.get(text) or of_rarest * UNKNOWN
 
     def weights_of(self, claim: str) -> dict[str, float]:
         """The words of a claim with their weights, in which facts count more."""
         weights = {}
         for word in read(claim):
-            factor = FACT_WEIGHT if word.is_fact else 1
-            weights[word.text] = self.weight(word.text) * factor
+            weights[word.text] = self.weight(word.text)
+            if word.is_fact:
+                weights[word.text] *= FACT_WEIGHT
         return weights
 
     def holding(self, copied: str) -> list[Quote]:
@@ -133,28 +150,40 @@ class Quotable:
 
         Differences of Unicode, blanks, quotation marks and punctuation do not count.
         """
-        wanted = _folded(copied)
-        is_long = wanted.count(" ") - 1 >= LEAST_WORDS
+        folded = _folded(copied)
+        is_long = folded.count(" ") - 1 >= LEAST_WORDS
         texts = [_folded(quote.text) for quote in self.quotes]
         for quote, text in zip(self.quotes, texts, strict=True):
-            is_whole = wanted == text or any(wanted == _folded(cell) for _, cell in quote.cells)
-            if wanted in text and (is_long or is_whole):
+            if folded not in text:
+                continue
+            cells = [_folded(cell) for _, cell in quote.cells]
+            is_whole = folded == text or folded in cells
+            if is_long or is_whole:
                 return [quote]
-        return self._over_several(wanted, texts)[:MOST_QUOTES] if is_long else []
-
-    def _over_several(self, wanted: str, texts: Sequence[str]) -> list[Quote]:
-        """The neighbours over which copied words reach. A folded text begins and ends with a blank, which they share."""
-        start = f" {''.join(text[1:] for text in texts)}".find(wanted)
-        if start < 0:
+        if not is_long:
             return []
+        return self._over_several(folded, texts)[:MOST_QUOTES]
+
+    def _over_several(self, copied: str, texts: Sequence[str]) -> list[Quote]:
+        """The neighbours over which copied words reach. A folded text begins and ends with a blank, which they share."""
+        page = " " + "".join(text[1:] for text in texts)
+        first = page.find(copied)
+        if first < 0:
+            return []
+        last = first + len(copied) - 1
         touched = []
-        begin = 0
+        start = 0
         for quote, text in zip(self.quotes, texts, strict=True):
-            end = begin + len(text) - 1
-            if begin < start + len(wanted) - 1 and end > start:
+            end = start + len(text) - 1
+            if start < last and first < end:
                 touched.append(quote)
-            begin = end
+            start = end
         return touched
+
+
+def _names(words: Iterable[Word]) -> set[str]:
+    """The texts of the names among some words."""
+    return {word.text for word in words if word.kind == "name"}
 
 
 _NOT_WORDS = re.compile(r"[\W_]+")
@@ -163,45 +192,60 @@ _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,2000}~~")
 
 def _folded(text: str) -> str:
     """The words with a blank before and behind each."""
-    return f" {_NOT_WORDS.sub(' ', fold(plain(text))).strip()} "
+    spaced = _NOT_WORDS.sub(" ", fold(plain(text)))
+    return f" {spaced.strip()} "
 
 
 def quotes_of(markdown: str) -> Iterator[Quote]:
     """The sentences and table rows of a passage, without its headings and without struck text."""
-    kept = _STRUCK.sub("", markdown) if "~~" in markdown else markdown
-    for block in blocks(kept):
+    valid = _STRUCK.sub("", markdown) if "~~" in markdown else markdown
+    for block in blocks(valid):
         if block.kind == "table":
-            rows = lines(kept, block.start, block.end)
-            yield from _rows([kept[start:end] for start, end in rows])
+            rows = lines(valid, block.start, block.end)
+            yield from _rows([valid[start:end] for start, end in rows])
         elif block.kind != "heading":
-            sentences = [plain(kept[start:end]) for start, end in sentences_of(kept, block)]
+            spans = sentences_of(valid, block)
+            sentences = [plain(valid[start:end]) for start, end in spans]
             yield from _in_context([text for text in sentences if text])
 
 
 def _in_context(sentences: Sequence[str]) -> Iterator[Quote]:
+    """The sentences of a paragraph, each with its neighbours."""
     if len(sentences) == 1:
         yield Quote(sentences[0])
         return
     for place, text in enumerate(sentences):
-        around = sentences[max(0, place - 1) : place + 2]
-        yield Quote(text, context=" ".join(map(_cut, around)))
+        first = max(0, place - 1)
+        around = [_cut(neighbour) for neighbour in sentences[first : place + 2]]
+        yield Quote(text, context=" ".join(around))
 
 
 def _rows(rows: Sequence[str]) -> Iterator[Quote]:
-    table = [[plain(cell.strip()) for cell in row.strip().strip("|").split("|")] for row in rows]
+    """The rows of a table below its header, if it has one; cells beyond the header have an empty one."""
     has_rule = len(rows) > 1 and not words(rows[1])
-    has_header = has_rule or _is_header_without_rule(rows)
-    header = table[0] if has_header else []
-    first = 1 + has_rule if has_header else 0
-    for row, cells in zip(rows[first:], table[first:], strict=True):
-        heads = [*header, *[""] * len(cells)]
-        yield Quote(row.strip(), tuple(zip(heads, cells, strict=False)))
+    if has_rule:
+        header, body = _cells(rows[0]), rows[2:]
+    elif _is_header_without_rule(rows):
+        header, body = _cells(rows[0]), rows[1:]
+    else:
+        header, body = [], rows
+    for row in body:
+        cells = _cells(row)
+        headers = [*header, *[""] * len(cells)]
+        yield Quote(row.strip(), tuple(zip(headers, cells, strict=False)))
+
+
+def _cells(row: str) -> list[str]:
+    inside = row.strip().strip("|")
+    return [plain(cell.strip()) for cell in inside.split("|")]
 
 
 def _is_header_without_rule(rows: Sequence[str]) -> bool:
     """Whether the first row is a header although no rule follows: it is the only row without a digit."""
-    has_digits = [any(letter.isdigit() for letter in row) for row in rows]
-    return len(rows) > 2 and not has_digits[0] and all(has_digits[1:])
+    if len(rows) <= 2:
+        return False
+    first, *further = [any(letter.isdigit() for letter in row) for row in rows]
+    return not first and all(further)
 
 
 _QUOTATION_MARKS = re.compile(r"[\"“”„‟«»‹›]|(?<!\w)['‘‚]|'(?!\w)")
@@ -210,25 +254,36 @@ _BLANK_BEFORE_MARK = re.compile(r"\s+(?=[,;:.!?)\]])|(?<=[(\[])\s+")
 
 def is_verbatim(claim: str, quote: Quote) -> bool:
     """Whether the claim is the whole sentence, row or list item, and not a part of it or more than it."""
-    wanted = _as_written(claim.replace("|", " "))
-    on_page = (_as_written(quote.text.replace("|", " ")), _as_written(quote.shown))
-    return bool(wanted) and wanted in on_page
+    copied = _as_written(claim.replace("|", " "))
+    if not copied:
+        return False
+    row = _as_written(quote.text.replace("|", " "))
+    shown_row = _as_written(quote.shown)
+    return copied in (row, shown_row)
 
 
 def _as_written(text: str) -> str:
     """The text without what may differ: case, blanks, quotation marks, marks of notes and the last full stop."""
-    bare = _QUOTATION_MARKS.sub("", plain(text).replace("’", "'").casefold())
-    return _BLANK_BEFORE_MARK.sub("", " ".join(bare.split())).removesuffix(".")
+    straight = plain(text).replace("’", "'")
+    unquoted = _QUOTATION_MARKS.sub("", straight.casefold())
+    spaced = " ".join(unquoted.split())
+    bare = _BLANK_BEFORE_MARK.sub("", spaced)
+    return bare.removesuffix(".")
 
 
 def nearest(claim: str, passage: Quotable) -> list[Quote]:
     """The sentences that share most with the claim, best first; a further one adds words that those before lack."""
     weights = passage.weights_of(claim)
-    shared = {quote: weights.keys() & quote.texts for quote in passage.quotes}
+    shared = {}
+    for quote in passage.quotes:
+        shared[quote] = weights.keys() & quote.texts
     best: list[Quote] = []
     least = 0.0
     while shared and len(best) < MOST_QUOTES:
-        scores = {quote: sum(weights[text] for text in texts) for quote, texts in shared.items()}
+        scores = {}
+        for quote, texts in shared.items():
+            scores[quote] = sum(weights[text] for text in texts)
+        # Of equal ones the shortest.
         quote = max(shared, key=lambda quote: (scores[quote], -len(quote.words)))
         if scores[quote] <= least:
             break
@@ -242,6 +297,11 @@ def nearest(claim: str, passage: Quotable) -> list[Quote]:
 def share(claim: str, quotes: Sequence[Quote], passage: Quotable) -> float:
     """The share of the claim's words, by weight, that the sentences have; a number or name weighs more."""
     weights = passage.weights_of(claim)
-    there = frozenset[str]().union(*(quote.texts for quote in quotes))
-    shared = sum(weight for text, weight in weights.items() if text in there)
-    return shared / (sum(weights.values()) or 1)
+    whole = sum(weights.values())
+    if not whole:
+        return 0.0
+    quoted = set[str]()
+    for quote in quotes:
+        quoted |= quote.texts
+    shared = sum(weight for text, weight in weights.items() if text in quoted)
+    return shared / whole

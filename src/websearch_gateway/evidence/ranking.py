@@ -55,14 +55,14 @@ WITH_VECTORS = frozenset(("en",))
 class Ranked(NamedTuple):
     """The indices of the sentences, best first, with scores; whether the best is near the question, and answers it.
 
-    `given` are the indices of the sentences with a thing of the kind that the question asks for.
+    `with_kind` are the indices of the sentences with a thing of the kind that the question asks for.
     """
 
     order: Sequence[int]
     scores: Mapping[int, float]
     is_near: bool
     is_answer: bool
-    given: frozenset[int]
+    with_kind: frozenset[int]
 
 
 _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
@@ -164,23 +164,26 @@ def gate_of(language: str) -> Signals:
 
 
 def rank(
-    question: Question, found: Sequence[Candidate], documents: Sequence[Document], encode: Encode
+    question: Question,
+    sentences: Sequence[Candidate],
+    documents: Sequence[Document],
+    encode: Encode,
 ) -> Ranked:
     """The sentences that could answer a question, best first."""
     numbers = fitted()
-    every = signals(question, found, encode)
+    every = signals(question, sentences, encode)
     scores = {at: weighted(own, numbers.ranking) for at, own in every.items()}
     order = sorted(scores, key=lambda at: -scores[at])
-    given = frozenset(at for at, own in every.items() if has_kind(own))
+    with_kind = frozenset(at for at, own in every.items() if has_kind(own))
     if not order:
-        return Ranked(order, scores, False, False, given)
+        return Ranked(order, scores, False, False, with_kind)
     best = order[0]
-    values = gate_values(question, found[best], every[best], documents, encode)
+    values = gate_values(question, sentences[best], every[best], documents, encode)
     bias = numbers.biases.get(question.language, numbers.bias)
     is_likely = weighted(values, gate_of(question.language)) + bias >= 0
-    is_answer = is_likely and (question.kind is None or bool(given))
+    is_answer = is_likely and (question.kind is None or bool(with_kind))
     is_near = is_answer or values["reached"] >= ENOUGH
-    return Ranked(order, scores, is_near, is_answer, given)
+    return Ranked(order, scores, is_near, is_answer, with_kind)
 
 
 ENOUGH = 0.28
@@ -205,29 +208,31 @@ def weighted(values: Signals, weights: Signals) -> float:
     return sum(weights[name] * value for name, value in values.items() if name in weights)
 
 
-def signals(question: Question, found: Sequence[Candidate], encode: Encode) -> dict[int, Signals]:
+def signals(
+    question: Question, sentences: Sequence[Candidate], encode: Encode
+) -> dict[int, Signals]:
     """The signals of each sentence that could answer, by its index; where words have vectors, of the first COMPARED."""
-    every_words = [dict.fromkeys(candidate.words, 1) for candidate in found]
+    every_words = [dict.fromkeys(candidate.words, 1) for candidate in sentences]
     rarity = inverse_document_frequency(question.terms, every_words)
-    every = _by_words(question, found, rarity)
+    every = _by_words(question, sentences, rarity)
     could = [at for at, own in enumerate(every) if own["shared"] or has_kind(own)]
     order = sorted(could, key=lambda at: -weighted(every[at], fitted().ranking))
     if question.language not in WITH_VECTORS:
         return {at: every[at] for at in order}
     best = order[:COMPARED]
-    further = _meaning(question, [found[at] for at in best], rarity, encode)
+    further = _meaning(question, [sentences[at] for at in best], rarity, encode)
     return {at: {**every[at], **more} for at, more in zip(best, further, strict=True)}
 
 
 def _by_words(
-    question: Question, found: Sequence[Candidate], rarity: Mapping[str, float]
+    question: Question, sentences: Sequence[Candidate], rarity: Mapping[str, float]
 ) -> list[Signals]:
     """The signals of each sentence but those of vectors."""
     whole = sum(rarity.values()) or 1.0
-    scores = bm25(question.terms, [candidate.words for candidate in found])
-    letters = _by_letters(question, found)
+    scores = bm25(question.terms, [candidate.words for candidate in sentences])
+    letters = _by_letters(question, sentences)
     every: list[Signals] = []
-    for candidate, score, by_letters in zip(found, scores, letters, strict=True):
+    for candidate, score, by_letters in zip(sentences, scores, letters, strict=True):
         own = frozenset(candidate.words)
         only_above = [
             term for term in question.terms if term in candidate.above and term not in own
@@ -276,11 +281,15 @@ def _meaning(
     cosines = (vectors[1:] @ vectors[0]).tolist()
     of_paragraph = dict(zip(paragraphs, cosines[len(top) :], strict=True))
 
-    asked = content_words(question.text)
-    rarities = [rarity.get(tokens[0], 0.0) if tokens else 0.0 for tokens in tokens_of_each(asked)]
+    question_words = content_words(question.text)
+    rarities = [
+        rarity.get(tokens[0], 0.0) if tokens else 0.0 for tokens in tokens_of_each(question_words)
+    ]
     weights = np.array(rarities, dtype=np.float32)
     whole = float(weights.sum()) or 1.0
-    likeness = _Likeness.of(asked, [*texts, *(candidate.before for candidate in top)], encode)
+    likeness = _Likeness.of(
+        question_words, [*texts, *(candidate.before for candidate in top)], encode
+    )
     every: list[Signals] = []
     for candidate, cosine in zip(top, cosines, strict=False):
         own = likeness.best(candidate.text)
@@ -300,16 +309,20 @@ def _meaning(
 class _Likeness:
     """How alike the words of a question (rows) are to those of some texts (columns); None if either has none."""
 
-    asked: Sequence[str]
+    question_words: Sequence[str]
     columns: Mapping[str, int]
     matrix: NDArray[np.float32] | None
 
     @classmethod
-    def of(cls, asked: Sequence[str], texts: Iterable[str], encode: Encode) -> _Likeness:
+    def of(cls, question_words: Sequence[str], texts: Iterable[str], encode: Encode) -> _Likeness:
         vocabulary = dict.fromkeys(word for text in texts for word in content_words(text))
         columns = {word: at for at, word in enumerate(vocabulary)}
-        matrix = word_likeness(asked, list(columns), encode) if asked and columns else None
-        return cls(asked, columns, matrix)
+        matrix = (
+            word_likeness(question_words, list(columns), encode)
+            if question_words and columns
+            else None
+        )
+        return cls(question_words, columns, matrix)
 
     def best(self, text: str) -> NDArray[np.float32]:
         """For each word of the question the likeness of the most similar word of a text."""
@@ -317,7 +330,7 @@ class _Likeness:
 
         columns = [self.columns[word] for word in content_words(text)]
         if self.matrix is None or not columns:
-            return np.zeros(len(self.asked), dtype=np.float32)
+            return np.zeros(len(self.question_words), dtype=np.float32)
         best: NDArray[np.float32] = self.matrix[:, columns].max(1)
         return best
 
@@ -332,16 +345,16 @@ def content_words(text: str) -> list[str]:
 
 
 def word_likeness(
-    asked: Sequence[str], vocabulary: Sequence[str], encode: Encode
+    question_words: Sequence[str], vocabulary: Sequence[str], encode: Encode
 ) -> NDArray[np.float32]:
-    """The likeness of words from 0 to 1, with a row for each word of `asked` and a column for each of `vocabulary`.
+    """The likeness of words from 0 to 1, which is 1 for the same stem.
 
-    It is 1 for the same stem.
+    Each word of the question has a row, and each of the vocabulary a column.
     """
     import numpy as np
 
-    cosines = encode(asked) @ encode(vocabulary).T
-    same = np.array(stems(asked))[:, None] == np.array(stems(vocabulary))
+    cosines = encode(question_words) @ encode(vocabulary).T
+    same = np.array(stems(question_words))[:, None] == np.array(stems(vocabulary))
     return np.where(same, np.float32(1), ((cosines - _UNRELATED) / (1 - _UNRELATED)).clip(0, 1))
 
 
@@ -366,14 +379,14 @@ def gate_values(
         "named": _named(question.names, runs_around),
         "terms": math.log1p(len(question.terms)),
     }
-    asked = content_words(question.text)
-    if question.language in WITH_VECTORS and asked:
+    question_words = content_words(question.text)
+    if question.language in WITH_VECTORS and question_words:
         least, most = _AMOUNTS
         amount = sum(len(page.markdown) for page in documents)
         values["amount"] = math.log(min(max(amount, least), most))
-        rarity = encode.rarity(asked)
+        rarity = encode.rarity(question_words)
         values["rarest"] = max(rarity)
-        values["rare"] = _rare(asked, rarity, sentence, encode)
+        values["rare"] = _rare(question_words, rarity, sentence, encode)
     return values
 
 
@@ -382,22 +395,22 @@ def _named(names: Iterable[str], runs_around: Sequence[frozenset[str]]) -> float
     shares = []
     for name in names:
         own = frozenset(runs(name))
-        shares.append(max((len(own & other) / len(own) for other in runs_around), default=0.0))
+        shares.append(max((len(own & around) / len(own) for around in runs_around), default=0.0))
     return sum(shares) / len(shares) if shares else 1.0
 
 
 def _rare(
-    asked: Sequence[str], rarity: Sequence[float], sentence: Candidate, encode: Encode
+    question_words: Sequence[str], rarity: Sequence[float], sentence: Candidate, encode: Encode
 ) -> float:
     """The share of the question's words, by rarity, that stand in the paragraph or, by their stem, near to it."""
     paragraph = content_words(sentence.paragraph.text[:_LONGEST_PARAGRAPH])
-    likeness = word_likeness(asked, paragraph, encode).max(1, initial=0.0).tolist()
+    likeness = word_likeness(question_words, paragraph, encode).max(1, initial=0.0).tolist()
     near = sentence.beside | sentence.above
-    known = 0.0
-    for stem, weight, alike in zip(stems(asked), rarity, likeness, strict=True):
-        known += weight * (1.0 if stem in near else alike)
+    matched = 0.0
+    for stem, weight, alike in zip(stems(question_words), rarity, likeness, strict=True):
+        matched += weight * (1.0 if stem in near else alike)
     whole = sum(rarity)
-    return known / whole if whole else 1.0
+    return matched / whole if whole else 1.0
 
 
 RUN = 4
@@ -412,48 +425,48 @@ _CONSONANTS = re.compile("[\u0590-\u06ff]")
 _PART = re.compile(f"[{UNSPACED}]")
 
 
-def _by_letters(question: Question, found: Sequence[Candidate]) -> list[dict[str, float]]:
+def _by_letters(question: Question, sentences: Sequence[Candidate]) -> list[dict[str, float]]:
     """`shared`, `around` and `paragraph` of each sentence, as in `Signals`."""
-    asked = question.runs
+    question_runs = question.runs
     runs_of = functools.cache(runs)
     counts: list[Counter[str]] = []
     lengths: list[int] = []
-    for candidate in found:
+    for candidate in sentences:
         every_run = [run for token in candidate.words for run in runs_of(token)]
-        counts.append(Counter(run for run in every_run if run in asked))
+        counts.append(Counter(run for run in every_run if run in question_runs))
         lengths.append(len(every_run))
-    rarity = inverse_document_frequency(asked, counts)
+    rarity = inverse_document_frequency(question_runs, counts)
     whole = sum(rarity.values()) or 1.0
     members: dict[Paragraph, list[int]] = {}
-    for at, candidate in enumerate(found):
+    for at, candidate in enumerate(sentences):
         members.setdefault(candidate.paragraph, []).append(at)
-    by_paragraph = _together(asked, counts, lengths, list(members.values()))
+    by_paragraph = _together(question_runs, counts, lengths, list(members.values()))
     of_paragraph = dict(zip(members, by_paragraph, strict=True))
-    around = _together(asked, counts, lengths, _windows(found))
+    around = _together(question_runs, counts, lengths, _windows(sentences))
     return [
         {
             "shared": sum(rarity[run] for run in counts[at]) / whole,
             "around": around[at],
             "paragraph": of_paragraph[candidate.paragraph],
         }
-        for at, candidate in enumerate(found)
+        for at, candidate in enumerate(sentences)
     ]
 
 
-def _windows(found: Sequence[Candidate]) -> list[list[int]]:
+def _windows(sentences: Sequence[Candidate]) -> list[list[int]]:
     """For each sentence, its own index and the indices of the sentences around it."""
-    places = {(candidate.document, *candidate.order): at for at, candidate in enumerate(found)}
+    places = {(candidate.document, *candidate.order): at for at, candidate in enumerate(sentences)}
     windows = []
-    for candidate in found:
+    for candidate in sentences:
         passage, number = candidate.order
         near = range(number - AROUND, number + AROUND + 1)
-        indices = [places.get((candidate.document, passage, other)) for other in near]
+        indices = [places.get((candidate.document, passage, number_near)) for number_near in near]
         windows.append([at for at in indices if at is not None])
     return windows
 
 
 def _together(
-    asked: Iterable[str],
+    question_runs: Iterable[str],
     counts: Sequence[Counter[str]],
     lengths: Sequence[int],
     groups: Sequence[Sequence[int]],
@@ -464,7 +477,7 @@ def _together(
         sums.append(Counter())
         for at in group:
             sums[-1].update(counts[at])
-    rarity = inverse_document_frequency(asked, sums)
+    rarity = inverse_document_frequency(question_runs, sums)
     return saturated(rarity, sums, [sum(lengths[at] for at in group) for group in groups])
 
 

@@ -41,7 +41,7 @@ Run = list[Candidate]
 
 def choose(
     question: Question,
-    found: Sequence[Candidate],
+    sentences: Sequence[Candidate],
     ranked: Ranked,
     room: int,
     overhead: int,
@@ -57,7 +57,7 @@ def choose(
         numbers: other fitted numbers than those that ship.
     """
     weights = (numbers or fitted()).choice
-    selection = Selection(question, found, ranked, room, overhead)
+    selection = Selection(question, sentences, ranked, room, overhead)
     missed = 1.0
     while len(selection.chosen) < MOST_SENTENCES:
         open_places = selection.open_places()
@@ -74,7 +74,7 @@ def choose(
     if (
         not selection.chosen
         and ranked.order
-        and len(found[ranked.order[0]].text) + overhead <= room
+        and len(sentences[ranked.order[0]].text) + overhead <= room
     ):
         selection.take(ranked.order[0])  # better a pronoun without its noun than no quote
     return selection.runs()
@@ -85,7 +85,7 @@ class Selection:
     """The sentences chosen so far."""
 
     question: Question
-    found: Sequence[Candidate]
+    sentences: Sequence[Candidate]
     ranked: Ranked
     room: int
     overhead: int
@@ -101,16 +101,18 @@ class Selection:
         best = max(scores.values(), default=0.0)
         odds = {at: math.exp(score - best) for at, score in scores.items()}
         whole = sum(odds.values())
-        self._shares = {at: one / whole for at, one in odds.items()}
-        words = [dict.fromkeys(candidate.words, 1) for candidate in self.found]
+        self._shares = {at: odd / whole for at, odd in odds.items()}
+        words = [dict.fromkeys(candidate.words, 1) for candidate in self.sentences]
         self._rarity = inverse_document_frequency(self.question.terms, words)
-        self._at = {(candidate.document, candidate.order): candidate for candidate in self.found}
+        self._at = {
+            (candidate.document, candidate.order): candidate for candidate in self.sentences
+        }
 
     def open_places(self) -> list[int]:
         """The best sentences that may come next, by their index: with room, and not said already."""
         open_places: list[int] = []
         for at in self.ranked.order:
-            if at not in self._tried and self._may_follow(self.found[at]):
+            if at not in self._tried and self._may_follow(self.sentences[at]):
                 open_places.append(at)
             if len(open_places) == CONSIDERED:
                 break
@@ -127,8 +129,8 @@ class Selection:
     def _is_said(self, candidate: Candidate) -> bool:
         own = frozenset(candidate.own)
         for sentence in self.chosen:
-            other = frozenset(sentence.own)
-            if len(own & other) >= SAME * min(len(own), len(other)):
+            quoted = frozenset(sentence.own)
+            if len(own & quoted) >= SAME * min(len(own), len(quoted)):
                 return True
         return False
 
@@ -142,34 +144,34 @@ class Selection:
         lacks: 1 if the question asks for a number or a date, and it has none.
         further: 1 if one is chosen.
         """
-        candidate = self.found[at]
-        left = 1 - sum(self._shares[tried] for tried in self._tried)
-        share = min(max(self._shares[at] / max(left, 1e-9), 1e-4), 1 - 1e-4)
+        candidate = self.sentences[at]
+        untried = 1 - sum(self._shares[tried] for tried in self._tried)
+        share = min(max(self._shares[at] / max(untried, 1e-9), 1e-4), 1 - 1e-4)
         adds = sum(
             self._rarity[term] for term in terms_in(self.question, candidate.own) - self._told
         )
-        best = self.found[self.ranked.order[0]]
+        best = self.sentences[self.ranked.order[0]]
         return {
             "bias": 1.0,
             "share": math.log(share / (1 - share)),
             "adds": adds / (sum(self._rarity.values()) or 1.0),
             "passage": candidate.passage / best.passage,
             "beside": float(any(_are_neighbours(candidate, sentence) for sentence in self.chosen)),
-            "lacks": float(self.question.kind is not None and at not in self.ranked.given),
+            "lacks": float(self.question.kind is not None and at not in self.ranked.with_kind),
             "further": float(bool(self.chosen)),
         }
 
     def take(self, at: int) -> None:
         """Choose a sentence, and those that explain its beginning."""
         self._tried.add(at)
-        candidate = self.found[at]
+        candidate = self.sentences[at]
         added = [
             sentence
             for sentence in self._from_its_noun(candidate) or [candidate]
             if sentence not in self.chosen
         ]
-        said = (token for sentence in added for token in (*sentence.own, *sentence.above))
-        self._told |= terms_in(self.question, said)
+        tokens = (token for sentence in added for token in (*sentence.own, *sentence.above))
+        self._told |= terms_in(self.question, tokens)
         self.chosen += [candidate, *(sentence for sentence in added if sentence is not candidate)]
 
     def runs(self) -> list[Run]:
@@ -209,10 +211,11 @@ def _runs(sentences: Sequence[Candidate]) -> list[Run]:
     return runs
 
 
-def _are_neighbours(one: Candidate, other: Candidate) -> bool:
+def _are_neighbours(first: Candidate, second: Candidate) -> bool:
     """Whether two sentences stand side by side in a paragraph; each table row is a quote of its own."""
-    are_of_one = one.paragraph is other.paragraph and not (one.scrap or other.scrap)
-    return are_of_one and abs(one.order[1] - other.order[1]) == 1
+    are_prose = not (first.scrap or second.scrap)
+    is_near = abs(first.order[1] - second.order[1]) == 1
+    return are_prose and is_near and first.paragraph is second.paragraph
 
 
 def joined(run: Run) -> str:
