@@ -53,7 +53,7 @@ fuzz: $(VENV)/.installed
 # Changes 60 places of one package, one at a time: at most one in five may pass its tests. Takes from ten minutes on.
 mutants: $(VENV)/.installed
 	@test -n "$(PACKAGE)" || { echo "Say which package: make mutants PACKAGE=evidence"; exit 2; }
-	$(BIN)/python tools/mutants.py $(PACKAGE)
+	$(BIN)/python -m tools.mutants $(PACKAGE)
 
 # The packages of the tests are installed while the types are checked.
 test: $(VENV)/.installed

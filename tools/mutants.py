@@ -1,32 +1,48 @@
 """Changes constants and comparisons of a package, one at a time, and prints which changes its own tests do not notice.
 
-    python tools/mutants.py evidence [--constants 40] [--comparisons 20] [--seed 1]
+    python -m tools.mutants evidence [--constants 40] [--comparisons 20] [--seed 1]
 
 A constant becomes half and half as large again, a comparison its opposite (`<` becomes `>=`). Each change is made in a
-copy of `src`, and only the tests of the package run on it: those that mirror the module first. Exit code 1 if more than
-one in five survives.
+copy of `src`, and of the package's tests only those run on it that execute a function where the constant or comparison
+is used, or name the constant: those that mirror the module first, then the fastest. Exit code 1 if more than one in
+five places survives a change.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import os
+import compileall
 import random
+import re
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = Path("websearch_gateway")
+import pytest
+
+from tools.executed import (
+    PACKAGE,
+    ROOT,
+    FileRun,
+    Function,
+    executed,
+    import_shared,
+    innermost,
+    run_tests,
+)
+
 FACTORS = (0.5, 1.5)
 MOST_SURVIVORS = 0.2
-SECONDS = 600
-"""A change that makes the tests run longer counts as noticed."""
+SLOWER, SECONDS = 10, 120
+"""A change counts as noticed if its tests take that many times as long as under coverage, and these seconds more."""
+
+NOTICED = (None, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+"""None: it took too long. Interrupted: a test file could not be imported."""
 
 OPPOSITES: dict[type[ast.cmpop], str] = {
     ast.Lt: ">=",
@@ -88,37 +104,108 @@ def comparisons(module: Path, source: bytes) -> list[Mutant]:
     return found
 
 
-def survives(mutant: Mutant, sources: Path, tests: list[str]) -> bool:
+def survives(mutant: Mutant, sources: Path, tests: Mapping[str, float]) -> bool:
     """Whether all tests pass on the copy of `src` in `sources` with the change made. The copy is as before afterwards."""
+    if not tests:
+        return True
     module = sources / PACKAGE / mutant.module
     original = module.read_bytes()
     module.write_bytes(mutant.applied(original))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONPATH": str(sources), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
+        code = run_tests(tests, sources, SLOWER * sum(tests.values()) + SECONDS)
     finally:
         module.write_bytes(original)
-    return done.returncode == 0
+    if code not in (*NOTICED, pytest.ExitCode.OK):
+        raise SystemExit(f"pytest ended with {code} for {mutant}.")
+    return code == pytest.ExitCode.OK
 
 
-def tests_of(module: Path, package: Path) -> list[str]:
-    """The test files of the package: those that mirror the module, then its folder's, then the others."""
-    folder = ROOT / "tests" / package
-    everything = sorted(folder.rglob("test_*.py")) or sorted(
-        folder.parent.glob(f"test_{package.stem}*.py")
-    )
-    own = f"test_{module.stem}"
+def users(mutant: Mutant, trees: Mapping[Path, ast.Module]) -> set[Function]:
+    """The functions that contain the changed place, or use what a module or class defines with it."""
+    return set(_users(mutant.module, mutant.line, trees, set()))
 
-    def distance(path: Path) -> tuple[bool, bool]:
+
+def _users(
+    module: Path, line: int, trees: Mapping[Path, ast.Module], seen: set[tuple[Path, int]]
+) -> Iterator[Function]:
+    if (module, line) in seen:
+        return
+    seen.add((module, line))
+    if function := innermost(trees[module], line):
+        yield Function(str(module), function.lineno)
+        return
+    for name in _defined_at(trees[module], line):
+        for other, tree in trees.items():
+            if other == module or not name.startswith("_"):
+                for reader in _readers(tree, name):
+                    yield from _users(other, reader, trees, seen)
+
+
+def _defined_at(tree: ast.Module, line: int) -> list[str]:
+    """The names that the statement of a module or class at a line defines."""
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    statement = max(around, key=lambda node: node.lineno)
+    return [
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+
+
+def _readers(tree: ast.Module, name: str) -> list[int]:
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Attribute) and node.attr == name)
+    ]
+
+
+def tests_for(
+    mutant: Mutant, trees: Mapping[Path, ast.Module], test_files: Mapping[Path, FileRun]
+) -> dict[str, float]:
+    """The tests that may notice a change, by file: mirroring files first, then the fastest; with their seconds."""
+    functions = users(mutant, trees)
+    names = [name for name in _defined_at(trees[mutant.module], mutant.line) if name.isupper()]
+    chosen = {}
+    for path, test_file in test_files.items():
+        if any(re.search(rf"\b{name}\b", (ROOT / path).read_text()) for name in names):
+            tests = [""]
+        else:
+            tests = test_file.tests_of(functions)
+        if tests:
+            chosen[path] = {
+                test or str(path): test_file.seconds[test]
+                if test
+                else sum(test_file.seconds.values())
+                for test in tests
+            }
+
+    def distance(path: Path) -> tuple[bool, float]:
+        own = f"test_{mutant.module.stem}"
         mirrors = path.stem == own or path.stem.startswith(f"{own}_")
-        return not mirrors, path.parent != ROOT / "tests" / module.parent
+        return not mirrors, sum(chosen[path].values())
 
-    return [str(path.relative_to(ROOT)) for path in sorted(everything, key=distance)]
+    return {
+        test: seconds
+        for path in sorted(chosen, key=distance)
+        for test, seconds in chosen[path].items()
+    }
+
+
+def files_of(package: Path) -> list[Path]:
+    """The test files of a package."""
+    folder = ROOT / "tests" / package
+    files = (
+        folder.rglob("test_*.py")
+        if folder.is_dir()
+        else folder.parent.glob(f"test_{package.stem}*.py")
+    )
+    return sorted(path.relative_to(ROOT) for path in files)
 
 
 def _numbers(value: ast.expr) -> Iterator[ast.Constant]:
@@ -160,28 +247,30 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     top = ROOT / "src" / PACKAGE
-    modules = sorted((top / arguments.package).rglob("*.py")) or [top / arguments.package]
-    texts = {path.relative_to(top): path.read_bytes() for path in modules}
-    numbers = [pair for module, text in texts.items() for pair in constants(module, text)]
-    turned = [mutant for module, text in texts.items() for mutant in comparisons(module, text)]
+    texts = {path.relative_to(top): path.read_bytes() for path in sorted(top.rglob("*.py"))}
+    trees = {module: ast.parse(text) for module, text in texts.items()}
+    ours = {
+        module: text for module, text in texts.items() if module.is_relative_to(arguments.package)
+    }
+    numbers = [pair for module, text in ours.items() for pair in constants(module, text)]
+    turned = [(mutant,) for module, text in ours.items() for mutant in comparisons(module, text)]
     choice = random.Random(arguments.seed)
     chosen = choice.sample(numbers, min(arguments.constants, len(numbers)))
-    chosen += [
-        (mutant,) for mutant in choice.sample(turned, min(arguments.comparisons, len(turned)))
-    ]
+    chosen += choice.sample(turned, min(arguments.comparisons, len(turned)))
+    survivors = 0
+    import_shared()
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder) / "src"
-        shutil.copytree(top, sources / PACKAGE)
-        survivors = 0
+        shutil.copytree(top, sources / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+        # Compiled modules that are checked by content: two changes in a second may have one size.
+        compileall.compile_dir(sources, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        test_files = {path: executed(path, sources) for path in files_of(arguments.package)}
         for place in chosen:
-            alive = [
-                mutant
-                for mutant in place
-                if survives(mutant, sources, tests_of(mutant.module, arguments.package))
-            ]
-            survivors += bool(alive)
-            for mutant in alive:
-                print(f"survives  {mutant}", flush=True)
+            tests = tests_for(place[0], trees, test_files)
+            alive = next((mutant for mutant in place if survives(mutant, sources, tests)), None)
+            survivors += alive is not None
+            if alive:
+                print(f"survives {len(tests)} tests: {alive}", flush=True)
     share = survivors / max(1, len(chosen))
     print(
         f"{survivors} of {len(chosen)} places survive a change ({share:.0%}), seed {arguments.seed}."
