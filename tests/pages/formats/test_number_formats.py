@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.pages.formats.number_formats import LONGEST_CODE, number_format
+from websearch_gateway.pages.formats.number_formats import BUILT_IN, number_format
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,55 @@ def test_a_number_is_written_in_its_format(code: str, value: float, text: str) -
         "@",
         "[>100]0",
         "",
-        "x" * LONGEST_CODE + "0",
+        "0" * 201,
         "0.0-00",
     ],
 )
 def test_a_format_of_other_rules_leaves_the_value_as_it_is(code: str) -> None:
     assert number_format(code) is None
+
+
+def test_a_code_of_two_hundred_signs_is_read() -> None:
+    written = number_format("0" * 200)
+    assert written is not None
+    assert written.written(7) == f"{7:0200}"
+
+
+def test_a_number_has_at_most_fifteen_decimals() -> None:
+    exact, longer = (number_format("0." + "0" * decimals) for decimals in (15, 16))
+    assert exact is not None
+    assert longer is not None
+    assert exact.written(0.5) == longer.written(0.5) == "0.500000000000000"
+
+
+WHOLE, CENTS = "1,235", "1,234.57"
+
+
+def test_the_formats_that_a_workbook_names_by_number_are_those_of_the_standard() -> None:
+    """ECMA-376, part 1, 18.8.30. Dates and fractions are left as they are."""
+    forms = {number: number_format(code) for number, code in BUILT_IN.items()}
+    assert {number: form and form.written(1234.567) for number, form in forms.items()} == {
+        1: "1235",
+        2: "1234.57",
+        3: WHOLE,
+        4: CENTS,
+        5: WHOLE,
+        6: WHOLE,
+        7: CENTS,
+        8: CENTS,
+        9: "123457%",
+        10: "123456.70%",
+        11: "1.23E+03",
+        37: WHOLE,
+        38: WHOLE,
+        39: CENTS,
+        40: CENTS,
+        41: WHOLE,
+        42: WHOLE,
+        43: CENTS,
+        44: CENTS,
+        48: "1.2E+3",
+    }
 
 
 @given(st.text(alphabet='0#?,.%"\\[]$-;_* ()€E+', max_size=30), st.floats(allow_nan=True))

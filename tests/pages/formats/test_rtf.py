@@ -115,3 +115,65 @@ def test_items_have_the_marks_that_the_program_shows() -> None:
 
 def test_text_that_is_struck_twice_is_struck() -> None:
     assert read(r"now {\striked1 48}36 \u8364?\par") == "now ~~48~~36 €"
+
+
+WORDS = {
+    874: "เรือ",
+    932: "船の港",
+    936: "港口船",
+    949: "항구배",
+    950: "港口船",
+    1250: "člun",
+    1251: "лодка",
+    1252: "bateau à",
+    1253: "βάρκα",
+    1254: "İğne",
+    1255: "סירה",
+    1256: "قارب",
+    1257: "laiva ģ",
+    1258: "ơư",
+}
+"""A word in each code page of Windows."""
+
+
+def escaped(word: str, codepage: int) -> str:
+    return "".join(f"\\'{byte:02x}" for byte in word.encode(f"cp{codepage}"))
+
+
+@pytest.mark.parametrize("codepage", [*WORDS, 437, 850, 852, 866])
+def test_a_document_may_declare_its_code_page(codepage: int) -> None:
+    word = WORDS.get(codepage, "лодка" if codepage == 866 else "ä")
+    assert read(rf"\ansicpg{codepage} {escaped(word, codepage)}\par") == word
+
+
+@pytest.mark.parametrize(
+    ("charset", "codepage"),
+    [
+        *((128, 932), (129, 949), (134, 936), (136, 950), (161, 1253), (162, 1254), (163, 1258)),
+        *((177, 1255), (178, 1256), (186, 1257), (204, 1251), (222, 874), (238, 1250)),
+    ],
+)
+def test_a_font_has_the_code_page_of_its_character_set(charset: int, codepage: int) -> None:
+    fonts = rf"{{\fonttbl{{\f7\fnil\fcharset{charset} Any;}}}}"
+    word = WORDS[codepage]
+    assert read(rf"{fonts}\f7 {escaped(word, codepage)}\f0\par") == word
+
+
+def test_groups_are_read_to_a_depth_of_500() -> None:
+    """The group of the document is the first."""
+    assert read("{" * 499 + "deep" + "}" * 499) == "deep"
+    assert read("a" + "{" * 500 + "deeper" + "}" * 500) == "a"
+
+
+def test_a_mark_of_an_item_has_at_most_100_characters() -> None:
+    item = r"\pard{\listtext " + "(a" * 60 + r"\tab}\ls1 Rope\par"
+    assert read(item) == f"- {'(a' * 50} Rope"
+
+
+@pytest.mark.parametrize(("apart", "columns"), [(39, 2), (40, 3)])
+def test_edges_of_cells_less_than_two_points_apart_are_one(apart: int, columns: int) -> None:
+    rows = (
+        r"\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row"
+        rf"\trowd\cellx{1000 + apart}\cellx2000\pard\intbl c\cell d\cell\row\pard After.\par"
+    )
+    assert read(rows).splitlines()[0].count("|") - 1 == columns

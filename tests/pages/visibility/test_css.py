@@ -3,7 +3,7 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
-from websearch_gateway.pages.visibility.css import MAX_DEPTH, HostileStylesError, on_screen
+from websearch_gateway.pages.visibility.css import HostileStylesError, on_screen
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
@@ -150,6 +150,25 @@ def test_an_unknown_part_does_not_matter_if_the_others_decide() -> None:
 
 
 def test_a_condition_of_hostile_depth_is_no_condition_of_an_honest_page() -> None:
-    assert on_screen("(" * (MAX_DEPTH - 1) + "color" + ")" * (MAX_DEPTH - 1))
+    assert on_screen("(" * 63 + "color" + ")" * 63)
     with pytest.raises(HostileStylesError):
-        on_screen("(" * (MAX_DEPTH + 1) + "color" + ")" * (MAX_DEPTH + 1))
+        on_screen("(" * 64 + "color" + ")" * 64)
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        ("min-resolution:1dppx", True),
+        ("min-resolution:96dpi", True),
+        ("min-resolution:97dpi", False),
+        ("max-resolution:95dpi", False),
+        ("min-resolution:37dpcm", True),
+        ("min-resolution:38dpcm", False),
+        ("color:8", True),
+        ("width:1280px", True),
+        ("device-height:800px", True),
+        ("min-aspect-ratio:16/10", True),
+    ],
+)
+def test_the_screen_is_an_ordinary_one(value: str, holds: bool) -> None:
+    assert on_screen(f"({value})") is holds

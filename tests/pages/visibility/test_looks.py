@@ -3,13 +3,14 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.pages.visibility.looks import (
-    MAX_BRACKETS,
-    MAX_CALCULATED_CHARS,
     HostileStylesError,
+    TextStyle,
     blends_in,
     color,
     contrast,
     fraction,
+    is_buried,
+    is_closed,
     pixels,
 )
 
@@ -112,8 +113,8 @@ def test_an_invalid_length_is_none(value: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "(" * (MAX_BRACKETS + 1) + "1px" + ")" * (MAX_BRACKETS + 1),
-        f"calc(0px{'*1' * MAX_CALCULATED_CHARS})",
+        "(" * 61 + "1px" + ")" * 61,
+        f"calc(1px{' ' * 1992})",
     ],
 )
 def test_a_calculation_of_hostile_depth_or_length_is_not_evaluated(value: str) -> None:
@@ -121,5 +122,84 @@ def test_a_calculation_of_hostile_depth_or_length_is_not_evaluated(value: str) -
         pixels(value)
 
 
-def test_a_deep_calculation_is_evaluated() -> None:
-    assert pixels("(" * MAX_BRACKETS + "1px" + ")" * MAX_BRACKETS) == 1
+@pytest.mark.parametrize("value", ["(" * 60 + "1px" + ")" * 60, f"calc(1px{' ' * 1991})"])
+def test_a_deep_or_long_calculation_is_evaluated(value: str) -> None:
+    assert pixels(value) == 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        *(("pt", 4 / 3), ("pc", 16), ("in", 96), ("cm", 37.795), ("mm", 3.7795), ("q", 0.94488)),
+        *(("em", 20), ("rem", 16), ("ex", 8), ("ch", 8), ("cap", 11), ("ic", 16)),
+        *(("lh", 20), ("rlh", 20), ("vw", 12.8), ("vi", 12.8), ("vh", 8), ("vb", 8)),
+    ],
+)
+def test_each_unit_has_its_length_on_a_screen_of_1280_by_800(unit: str, expected: float) -> None:
+    assert pixels(f"1{unit}", em=20.0) == pytest.approx(expected, rel=1e-4)
+
+
+def test_lab_is_as_light_as_it_says() -> None:
+    assert color("lab(50% 0 0)") == pytest.approx((0.466, 0.466, 0.466, 1), abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("ink", "paper", "blends"),
+    [
+        ("#f4f4f4", "#fff", True),
+        ("#f3f3f3", "#fff", False),
+        ("#ffff67", "#fff", True),
+        ("#ffff66", "#fff", False),
+    ],
+)
+def test_ink_blends_in_up_to_a_contrast_and_a_difference(
+    ink: str, paper: str, blends: bool
+) -> None:
+    """A contrast of 1.1; 60% of a channel, such as the blue of yellow on white."""
+    colors = color(ink), color(paper)
+    assert colors[0] is not None
+    assert colors[1] is not None
+    assert blends_in(colors[0], colors[1]) is blends
+
+
+def test_letters_of_two_pixels_are_unreadable() -> None:
+    assert TextStyle(size=2.0).is_invisible
+    assert not TextStyle(size=2.1).is_invisible
+
+
+def style_of(declarations: str) -> dict[str, str]:
+    return dict(declaration.split(":") for declaration in declarations.split(";"))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("position:absolute;left:-1000px", "position:absolute;left:-999px"),
+        ("text-indent:-1000px", "text-indent:-999px"),
+        ("position:absolute;left:9000px", "position:absolute;left:8999px"),
+        ("transform:translatex(9000px)", "transform:translatex(8999px)"),
+        ("position:absolute;left:200vw", "position:absolute;left:199vw"),
+        ("position:absolute;left:-200%", "position:absolute;left:-199%"),
+        ("letter-spacing:-6.4px", "letter-spacing:-6.3px"),
+        ("filter:blur(20px)", "filter:blur(19px)"),
+        ("transform:rotatex(90deg)", "transform:rotatex(135deg)"),
+        ("transform:rotatey(270deg)", "transform:rotatey(135deg)"),
+        ("scale:.05", "scale:.06"),
+    ],
+)
+def test_what_is_buried_begins_at_a_limit(hidden: str, shown: str) -> None:
+    assert is_buried(style_of(hidden))
+    assert not is_buried(style_of(shown))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("opacity:.05", "opacity:.06"),
+        ("overflow:hidden;height:1px", "overflow:hidden;height:1.4px"),
+        ("overflow:hidden;height:0;padding:4px", "overflow:hidden;height:0;padding:5px"),
+    ],
+)
+def test_what_is_closed_begins_at_a_limit(hidden: str, shown: str) -> None:
+    assert is_closed(style_of(hidden))
+    assert not is_closed(style_of(shown))
