@@ -28,15 +28,7 @@ import numpy as np
 from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.docs.search.features import PageFeatures, SectionFeatures
 from websearch_gateway.docs.search.model import Weights, score
-from websearch_gateway.docs.search.ranker import (
-    MOST_READ,
-    Judged,
-    JudgedPage,
-    Placed,
-    Ranker,
-    best_of,
-    place_of,
-)
+from websearch_gateway.docs.search.ranker import MOST_READ, Ranker, ReadPage
 from websearch_gateway.settings.loading import load_settings
 
 if TYPE_CHECKING:
@@ -58,15 +50,19 @@ START = Weights(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabelledQuery:
     """A query with its first pages, and whether each of their sections answers."""
 
     site: str
     kind: str
-    pages: Sequence[JudgedPage]
+    pages: Sequence[ReadPage]
     answers: Mapping[int, bool]
-    """By the `id` of the judged section."""
+    """By the `id` of the section."""
     names_site: bool
+
+    def is_answered_by(self, page: ReadPage) -> bool:
+        """Whether the section that a page is shown by answers."""
+        return self.answers[id(page.best.section)]
 
 
 def answers(url: str, pages: list[str], root: str) -> bool:
@@ -82,9 +78,9 @@ def answers(url: str, pages: list[str], root: str) -> bool:
     return False
 
 
-async def asked_of(index: Path, queries: Path) -> list[Asked]:
+async def labelled(index: Path, queries: Path) -> list[LabelledQuery]:
     """The queries of a file, with what an index has for them."""
-    asked = []
+    found = []
     lines = (await asyncio.to_thread(queries.read_text, "utf-8")).splitlines()
     async with open_gateway(load_settings(data_dir=index, log_level="ERROR")) as gateway:
         versions = await gateway.docs.searchable()
@@ -96,48 +92,48 @@ async def asked_of(index: Path, queries: Path) -> list[Asked]:
             for text in (row["q"], f"{site} {row['q']}"):
                 query, _ = await ranker.understood(text, versions)
                 vector = await gateway.embedder.embed([query.text], "query")
-                pages = await ranker.judged(query, vector, versions, MOST_JUDGED)
+                pages = await ranker.read_pages(query, vector, versions, MOST_JUDGED)
                 held = {
-                    id(judged): answers(page.url(judged.section), row["pages"], root)
+                    id(ranked.section): answers(page.url(ranked.section), row["pages"], root)
                     for page in pages
-                    for judged in page.sections
+                    for ranked in page.sections
                 }
-                asked.append(Asked(site, row["kind"], pages, held, text != row["q"]))
-    return asked
+                names_site = text != row["q"]
+                found.append(LabelledQuery(site, row["kind"], pages, held, names_site))
+    return found
 
 
-def ordered(asked: Asked, weights: Weights) -> list[tuple[Placed, Judged]]:
+def ordered(query: LabelledQuery, weights: Weights) -> list[ReadPage]:
     """The pages in the order of their own features under these weights, each with its best section."""
-    pages = []
-    for judged_page in asked.pages:
-        best_version = judged_page.page.best
-        own = score(best_version.features, weights.page)
-        page = replace(judged_page.page, best=replace(best_version, score=own))
-        points = [score(judged.features, weights.section) for judged in judged_page.sections]
-        rescored = [
-            replace(judged, score=own)
-            for judged, own in zip(judged_page.sections, points, strict=True)
-        ]
-        best = best_of(page, rescored)
-        pages.append((page, judged_page.sections[rescored.index(best)]))
-    return sorted(pages, key=lambda pair: (-pair[0].best.names, -pair[0].best.score))
+    pages = [rescored(page, weights) for page in query.pages]
+    return sorted(pages, key=lambda read: (-read.page.best.names, -read.page.best.score))
 
 
-def fitted(queries: Sequence[Asked]) -> Weights:
+def rescored(read: ReadPage, weights: Weights) -> ReadPage:
+    """A page under other weights."""
+    best = read.page.best
+    page = replace(read.page, best=replace(best, score=score(best.features, weights.page)))
+    sections = [
+        replace(ranked, score=score(ranked.features, weights.section)) for ranked in read.sections
+    ]
+    return ReadPage.of(page, sections)
+
+
+def fitted(queries: Sequence[LabelledQuery]) -> Weights:
     """The weights under which the sections that answer are the likeliest."""
     weights = START
     for _ in range(TURNS):
         compared = []
-        for asked in queries:
-            first = ordered(asked, weights)[:MOST_COMPARED]
-            alike = [pair for pair in first if pair[0].best.names == first[0][0].best.names]
-            rows = np.array([(*page.best.features, *judged.features) for page, judged in alike])
-            held = np.array([asked.answers[id(judged)] for _, judged in alike])
+        for query in queries:
+            first = ordered(query, weights)[:MOST_COMPARED]
+            alike = [read for read in first if read.page.best.names == first[0].page.best.names]
+            rows = np.array([(*read.page.best.features, *read.best.features) for read in alike])
+            held = np.array([query.is_answered_by(read) for read in alike])
             if held.any() and not held.all():
                 compared.append((rows, held))
-        found = [float(weight) for weight in likeliest(compared)]
+        likely = [float(weight) for weight in likeliest(compared)]
         weights = Weights(
-            PageFeatures(*found[:PAGE_FEATURES]), SectionFeatures(*found[PAGE_FEATURES:])
+            PageFeatures(*likely[:PAGE_FEATURES]), SectionFeatures(*likely[PAGE_FEATURES:])
         )
     return weights
 
@@ -166,34 +162,32 @@ def likeliest(
     return weights / deviation
 
 
-def reciprocal_rank(asked: Asked, weights: Weights) -> float:
+def reciprocal_rank(query: LabelledQuery, weights: Weights) -> float:
     """1 / the place of the first page whose section answers, 0 if none is among the first."""
-    pages = ordered(asked, weights)
-    read = pages[:MOST_READ]
-    points = {id(judged): score(judged.features, weights.section) for _, judged in read}
-    read.sort(key=lambda pair: place_of(pair[0], replace(pair[1], score=points[id(pair[1])])))
-    best = [*read, *pages[MOST_READ:]][:MOST_RESULTS]
-    places = (place for place, (_, judged) in enumerate(best, 1) if asked.answers[id(judged)])
+    pages = ordered(query, weights)
+    read = sorted(pages[:MOST_READ], key=lambda page: page.place)
+    first = [*read, *pages[MOST_READ:]][:MOST_RESULTS]
+    places = (place for place, page in enumerate(first, 1) if query.is_answered_by(page))
     return 1 / next(places, float("inf"))
 
 
-def left_out(queries: Sequence[Asked]) -> list[float]:
+def left_out(queries: Sequence[LabelledQuery]) -> list[float]:
     """The reciprocal rank of each query under weights that were fitted without its site."""
     weights = {
-        site: fitted([asked for asked in queries if asked.site != site])
-        for site in {asked.site for asked in queries}
+        site: fitted([query for query in queries if query.site != site])
+        for site in {query.site for query in queries}
     }
-    return [reciprocal_rank(asked, weights[asked.site]) for asked in queries]
+    return [reciprocal_rank(query, weights[query.site]) for query in queries]
 
 
-def as_written(queries: Sequence[Asked], ranks: Sequence[float]) -> dict[str, list[float]]:
+def as_written(queries: Sequence[LabelledQuery], ranks: Sequence[float]) -> dict[str, list[float]]:
     """The ranks by kind and by site; apart from them those of the queries with the name of their site."""
     groups: defaultdict[str, list[float]] = defaultdict(list)
-    for asked, rank in zip(queries, ranks, strict=True):
-        if asked.names_site:
+    for query, rank in zip(queries, ranks, strict=True):
+        if query.names_site:
             groups["with its site"].append(rank)
             continue
-        for key in ("all", f"kind {asked.kind}", f"site {asked.site}"):
+        for key in ("all", f"kind {query.kind}", f"site {query.site}"):
             groups[key].append(rank)
     return groups
 
@@ -231,7 +225,7 @@ async def fit(sets: Sequence[str], blind: Sequence[str], out: Path | None) -> No
             "page": _rounded(weights.page._asdict()),
             "section": _rounded(weights.section._asdict()),
         },
-        "sites": sorted({asked.site for asked in queries}),
+        "sites": sorted({query.site for query in queries}),
         "queries": len(groups["all"]),
         "mrr_on_sites_left_out": round(mean(groups["all"]), 3),
     }
@@ -240,12 +234,12 @@ async def fit(sets: Sequence[str], blind: Sequence[str], out: Path | None) -> No
         await asyncio.to_thread(out.write_text, json.dumps(stored, indent=2) + "\n", "utf-8")
 
 
-async def queries_of(sets: Sequence[str]) -> list[Asked]:
+async def queries_of(sets: Sequence[str]) -> list[LabelledQuery]:
     """The queries of all sets."""
-    queries: list[Asked] = []
+    queries: list[LabelledQuery] = []
     for pair in sets:
         index, _, file = pair.partition("=")
-        queries += await asked_of(Path(index), Path(file))
+        queries += await labelled(Path(index), Path(file))
     return queries
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.docs.models import PageFacts, ScoredChunk, SymbolMatch
 from websearch_gateway.docs.search.candidates import Candidate, gathered
-from websearch_gateway.docs.search.features import Asked
+from websearch_gateway.docs.search.features import WeighedQuery
 from websearch_gateway.docs.search.names import is_asked_for
 from websearch_gateway.docs.search.query import parse
 from websearch_gateway.docs.search.ranker import ranked_pages
@@ -33,11 +33,11 @@ def ranked(
     facts: Mapping[int, PageFacts] = FACTS,
 ) -> list[Candidate]:
     """The pages, best first."""
-    asked = parse(query)
-    meant = [found for found in definitions if is_asked_for(asked, found)]
-    pages = gathered(asked, text, near, meant, FACTS | facts)
-    looked_at = Asked.of(asked, [page.facts for page in pages])
-    return [page.page for page in ranked_pages(looked_at, pages)]
+    parsed = parse(query)
+    meant = [match for match in definitions if is_asked_for(parsed, match)]
+    pages = gathered(parsed, text, near, meant, FACTS | facts)
+    weighed = WeighedQuery.among(parsed, pages)
+    return [page.candidate for page in ranked_pages(weighed, pages)]
 
 
 def order(*arguments: object, **facts: object) -> list[int]:

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from websearch_gateway.docs.models import Chunk, PageFacts
 from websearch_gateway.docs.search.candidates import Candidate, ChunkRanks
 from websearch_gateway.docs.search.features import (
-    Asked,
     PageFeatures,
     SectionFeatures,
+    WeighedQuery,
     page_features,
     section_features,
+    tokens_in,
 )
 from websearch_gateway.docs.search.model import fitted_weights, score
 from websearch_gateway.docs.search.query import parse
@@ -30,8 +31,8 @@ def found(
     chunk = Chunk(
         1, "", 1, 1, ordinal, "https://a.example/", "a", "", "A", ("Limits", "Timeout"), text, 0.0
     )
-    asked = Asked.of(parse(query, weights=weights), [])
-    return section_features(asked, sections_of(chunk, asked.beginnings, ())[-1])
+    weighed = WeighedQuery.among(parse(query, weights=weights), [])
+    return section_features(weighed, sections_of(chunk, weighed.beginnings, ())[-1])
 
 
 def page(
@@ -39,16 +40,14 @@ def page(
 ) -> Candidate:
     """A page with one chunk that was found."""
     facts = PageFacts(title, path, chunks, site)
-    return Candidate(1, 1, facts, {1: ChunkRanks(**{"words": 1.0} | ranks)}, ())
+    chunk_ranks = ChunkRanks(**{"words": 1.0} | ranks)
+    return Candidate(1, 1, facts, {1: chunk_ranks}, (), tokens_in(title))
 
 
 def of_page(query: str, candidate: Candidate, *titles: str) -> PageFeatures:
-    return page_features(
-        Asked.of(
-            parse(query), [candidate.facts, *(PageFacts(title, "b.html", 1) for title in titles)]
-        ),
-        candidate,
-    )
+    """The features of a page beside others with these titles."""
+    others = [page(title, "b.html") for title in titles]
+    return page_features(WeighedQuery.among(parse(query), [candidate, *others]), candidate)
 
 
 def test_every_feature_has_a_weight_and_the_product_is_their_sum():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, starmap
+from typing import NamedTuple
 
 from websearch_gateway.base import (
     LINK,
@@ -24,8 +25,16 @@ LEAST_CODE = 80
 """With fewer tokens left, a code block that does not fit is left out."""
 
 NOTE = "[Cut: read_docs with the section_id gives all of it.]"
+NOTE_TOKENS = estimate_tokens(f"\n\n{NOTE}")
 
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
+
+
+class _Span(NamedTuple):
+    """A part of a text, such as a sentence, a row or a block of code."""
+
+    start: int
+    end: int
 
 
 def excerpt(
@@ -43,54 +52,76 @@ def excerpt(
     """
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
-    found = list(blocks(markdown))
-    size = _size_in(markdown)
-    room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
-    if not found or room <= 0:
+    room = most_tokens - NOTE_TOKENS
+    all_blocks = list(blocks(markdown))
+    if not all_blocks or room <= 0:
         return _cut(markdown, 0, room)
     held = held_words(markdown, beginnings_of(terms))
-    best = _best(markdown, [(block.start, block.end) for block in found], held, names)
-    if (
-        best
-        and not names
-        and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held)
-    ):
-        best, held = 0, []  # what introduces a section explains the rest of it
-    own = _units(markdown, found[best])
-    fitting = [unit for unit in own if size(*unit) <= room]
+    best = _best(markdown, [_Span(block.start, block.end) for block in all_blocks], held, names)
+    if best and not names:
+        at_first = _reached(markdown, 0, room, held)
+        if at_first >= _reached(markdown, all_blocks[best].start, room, held):
+            best, held = 0, []  # what introduces a section explains the rest of it
+    size = _size_in(markdown)
+    units = _units(markdown, all_blocks[best])
+    fitting = [unit for unit in units if size(unit.start, unit.end) <= room]
     if not fitting:
-        return _cut(markdown, own[0][0], room, names)
-    first = own.index(fitting[_best(markdown, fitting, held, names)])
-    start, end = own[first]
-    heading = next(
-        (block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start
-    )
-    if size(heading, end) <= room // 2:
-        start = heading
+        return _cut(markdown, units[0].start, room, names)
+    best_unit = fitting[_best(markdown, fitting, held, names)]
+    start = _heading_before(all_blocks[: best + 1], best_unit.start)
+    if size(start, best_unit.end) > room // 2:
+        start = best_unit.start
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
-    after = chain(
-        own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block))
-    )
-    before_last = end
-    for begin, stop in after:  # text after the best sentence is more useful than text before it
-        if size(start, stop) > room:
-            left = most_tokens - size(start, begin)
-            if left >= LEAST_CODE and _FENCE.match(markdown, begin):
-                return markdown[start:begin] + _cut(
-                    markdown, begin, left - estimate_tokens(f"\n\n{NOTE}")
-                )
-            if markdown.endswith(":", start, end):  # without the code or list that it announces
-                end = before_last
-            break
-        before_last, end = end, stop
-    before = (
-        unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block))
-    )
-    for begin, _ in before:
-        if size(begin, end) > room:
-            break
-        start = min(start, begin)
+    rest = units[units.index(best_unit) + 1 :]
+    after = chain(rest, _units_of_each(markdown, all_blocks[best + 1 :]))
+    end, code = _end(markdown, _Span(start, best_unit.end), after, most_tokens)
+    if code is not None:
+        left = most_tokens - size(start, code) - NOTE_TOKENS
+        return markdown[start:code] + _cut(markdown, code, left)
+    start = _earliest_start(markdown, start, end, all_blocks[: best + 1], room)
     return f"{markdown[start:end]}\n\n{NOTE}"
+
+
+def _heading_before(earlier: Sequence[Block], start: int) -> int:
+    """Where the last heading of these blocks begins; `start` without any."""
+    for block in reversed(earlier):
+        if block.kind == "heading":
+            return block.start
+    return start
+
+
+def _end(
+    markdown: str, shown: _Span, after: Iterable[_Span], most_tokens: int
+) -> tuple[int, int | None]:
+    """The end of the text that fits after what is shown, and where code begins of which a part still fits, if it does.
+
+    Text after the best sentence is more useful than text before it.
+    """
+    size = _size_in(markdown)
+    end = before_last = shown.end
+    for unit in after:
+        if size(shown.start, unit.end) <= most_tokens - NOTE_TOKENS:
+            before_last, end = end, unit.end
+            continue
+        left = most_tokens - size(shown.start, unit.start)
+        if left >= LEAST_CODE and _FENCE.match(markdown, unit.start):
+            return end, unit.start
+        announces_more = markdown.endswith(":", shown.start, end)
+        return before_last if announces_more else end, None
+    return end, None
+
+
+def _earliest_start(
+    markdown: str, start: int, end: int, earlier: Sequence[Block], room: int
+) -> int:
+    """Where the text may begin so that all until `end` fits."""
+    size = _size_in(markdown)
+    for block in reversed(earlier):
+        for unit in reversed(_units(markdown, block)):
+            if size(unit.start, end) > room:
+                return start
+            start = min(start, unit.start)
+    return start
 
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
@@ -109,9 +140,11 @@ def without_links(markdown: str) -> str:
         return markdown
     parts, at = [], 0
     for start, end in code_blocks(markdown):
-        parts += [LINK.sub(r"\1", markdown[at:start]), markdown[start:end]]
+        parts.append(LINK.sub(r"\1", markdown[at:start]))
+        parts.append(markdown[start:end])
         at = end
-    return "".join([*parts, LINK.sub(r"\1", markdown[at:])])
+    parts.append(LINK.sub(r"\1", markdown[at:]))
+    return "".join(parts)
 
 
 def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> str:
@@ -119,23 +152,31 @@ def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> s
     words of a text; with a note.
     """
     if fence := _FENCE.match(markdown, start):
-        opening = markdown[start : markdown.find("\n", start) + 1]
-        rest = markdown[start + len(opening) :]
-        closing = re.search(rf"^[ \t]*{re.escape(fence[1])}", rest, re.MULTILINE)
-        body = rest[: closing.start()] if closing else rest
-        first = _line_of(body, names) if names else 0
-        room -= estimate_tokens(f"{opening}\n{fence[1]}")
-        while (
-            first
-            and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room
-        ):
-            first = earlier  # the end of the code leaves room for lines before the name
-        shown = _window(body, first, room).strip("\n") if room > 0 and opening else ""
-        if first + len(shown) < len(body.rstrip()):  # without a part of a line
-            shown = shown.rpartition("\n")[0] or shown
-        return f"{opening}{shown.rstrip()}\n{fence[1]}\n\n{NOTE}" if shown else ""
-    piece = _window(markdown, start, room).strip() if room > 0 else ""
+        piece = _cut_code(markdown, start, fence[1], room, names)
+    else:
+        piece = _window(markdown, start, room).strip() if room > 0 else ""
     return f"{piece}\n\n{NOTE}" if piece else ""
+
+
+def _cut_code(markdown: str, start: int, fence: str, room: int, names: Collection[str]) -> str:
+    """Some lines of the code block that begins at `start`, between its fences; empty without room for any."""
+    opening = markdown[start : markdown.find("\n", start) + 1]
+    rest = markdown[start + len(opening) :]
+    closing = re.search(rf"^[ \t]*{re.escape(fence)}", rest, re.MULTILINE)
+    body = rest[: closing.start()] if closing else rest
+    room -= estimate_tokens(f"{opening}\n{fence}")
+    if room <= 0 or not opening:
+        return ""
+    first = _line_of(body, names) if names else 0
+    while first:  # the end of the code may leave room for lines before the name
+        earlier = body.rfind("\n", 0, first - 1) + 1
+        if estimate_tokens(body[earlier:]) > room:
+            break
+        first = earlier
+    shown = _window(body, first, room).strip("\n")
+    if first + len(shown) < len(body.rstrip()):  # without a part of a line
+        shown = shown.rpartition("\n")[0] or shown
+    return f"{opening}{shown.rstrip()}\n{fence}" if shown else ""
 
 
 _IN_USE = "await|case|elif|else|if|in|new|not|or|and|raise|return|throw|while|yield"
@@ -147,16 +188,15 @@ def _line_of(code: str, names: Collection[str]) -> int:
     """
     any_name = "|".join(map(re.escape, names))
     declared = rf"^[ \t]*+(?!(?:{_IN_USE})\b)(?:[\w*&:<>\[\],.@]++[ \t]++){{1,6}}?[*&]*(?:{any_name})[ \t]*[({{<:=]"
-    found = re.search(declared, code, re.MULTILINE) or re.search(
-        rf"(?<!\w)(?:{any_name})(?!\w)", code
-    )
-    return code.rfind("\n", 0, found.end()) + 1 if found else 0
+    used = rf"(?<!\w)(?:{any_name})(?!\w)"
+    match = re.search(declared, code, re.MULTILINE) or re.search(used, code)
+    return code.rfind("\n", 0, match.end()) + 1 if match else 0
 
 
 def _reached(markdown: str, start: int, room: int, held: Sequence[HeldWord]) -> int:
     """How many of the terms stand in the text that fits from `start` on."""
     end = start + len(_window(markdown, start, room))
-    return len({term for at, term in held if start <= at < end})
+    return len({word.stem for word in held if start <= word.offset < end})
 
 
 def _window(text: str, start: int, room: int) -> str:
@@ -165,34 +205,45 @@ def _window(text: str, start: int, room: int) -> str:
     return piece if estimate_tokens(piece) <= room else window(text, start, room)[0]
 
 
-def _units(markdown: str, block: Block) -> list[tuple[int, int]]:
+def _units(markdown: str, block: Block) -> list[_Span]:
     """The sentences or rows of a block; code is one unit."""
-    return (
-        [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
-    )
+    if block.kind == "code":
+        return [_Span(block.start, block.end)]
+    return list(starmap(_Span, sentences_of(markdown, block)))
+
+
+def _units_of_each(markdown: str, some: Iterable[Block]) -> Iterator[_Span]:
+    for block in some:
+        yield from _units(markdown, block)
 
 
 def _best(
-    markdown: str,
-    spans: Sequence[tuple[int, int]],
-    held: Sequence[HeldWord],
-    names: Collection[str],
+    markdown: str, spans: Sequence[_Span], held: Sequence[HeldWord], names: Collection[str]
 ) -> int:
     """The place of the first span with the most terms; a definition counts more than all terms."""
-    starts = [start for start, _ in spans]
-    found: list[set[str]] = [set() for _ in spans]
-    for at, term in held:
-        place = max(0, bisect_right(starts, at) - 1)
-        if starts[0] <= at < spans[place][1]:
-            found[place].add(term)
-    score = [len(terms) for terms in found]
+    counts = _terms_in(spans, held)
     if names:
-        defines = re.compile(
-            rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])"
-        )
-        for place, (start, end) in enumerate(spans):
-            if not _FENCE.match(markdown, start):  # code assigns to names and calls them
-                score[place] += (len(held) + 1) * any(
-                    defines.match(markdown, *line) for line in lines(markdown, start, end)
-                )
-    return max(range(len(score)), key=lambda place: (score[place], -place))
+        any_name = "|".join(map(re.escape, names))
+        defining = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{any_name})(?![\w-])")
+        for place, span in enumerate(spans):
+            if _defines(markdown, span, defining):
+                counts[place] += len(held) + 1
+    return max(range(len(counts)), key=lambda place: (counts[place], -place))
+
+
+def _terms_in(spans: Sequence[_Span], held: Sequence[HeldWord]) -> list[int]:
+    """How many different terms each span holds."""
+    starts = [span.start for span in spans]
+    terms: list[set[str]] = [set() for _ in spans]
+    for word in held:
+        place = max(0, bisect_right(starts, word.offset) - 1)
+        if starts[0] <= word.offset < spans[place].end:
+            terms[place].add(word.stem)
+    return [len(stems) for stems in terms]
+
+
+def _defines(markdown: str, span: _Span, defining: re.Pattern[str]) -> bool:
+    """Whether a line of prose begins with a definition; code assigns to names and calls them."""
+    if _FENCE.match(markdown, span.start):
+        return False
+    return any(defining.match(markdown, *line) for line in lines(markdown, span.start, span.end))

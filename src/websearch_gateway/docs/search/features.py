@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import string
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,13 +84,13 @@ class SectionFeatures(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query as its features look at it.
+class WeighedQuery:
+    """A query as the features compare pages and sections with it.
 
     `shares` are the weights of its words by their stems, `in_titles` their weights in a title; each 1 together.
     """
 
-    query: Query
+    parsed: Query
     shares: Mapping[str, float]
     in_titles: Mapping[str, float]
     beginnings: Mapping[str, str]
@@ -102,21 +101,20 @@ class Asked:
     wants_source: bool
 
     @classmethod
-    def of(cls, query: Query, pages: Collection[PageFacts]) -> Asked:
+    def among(cls, query: Query, pages: Collection[Candidate]) -> WeighedQuery:
         """A query that has these candidates. The names of their sites do not choose among the pages of a site."""
-        asked = frozenset(words(query.text)) - STOP_WORDS
-        sites = frozenset().union(*(_names_of(site) for site in {page.site for page in pages}))
-        every = query_terms(query.text)
-        names = tokens_in(" ".join(sorted(sites & asked)))
-        terms = [term for term in every if term not in names] or every
-        having = Counter(term for page in pages for term in tokens_in(page.title))
-        rarity = {term: log((len(pages) + 1) / (having[term] + 0.5)) for term in terms}
+        content_words = frozenset(words(query.text)) - STOP_WORDS
+        sites = {page.facts.site for page in pages}
+        site_names = frozenset().union(*map(_names_of, sites))
+        name_tokens = tokens_in(" ".join(sorted(site_names & content_words)))
+        every_term = query_terms(query.text)
+        terms = [term for term in every_term if term not in name_tokens] or every_term
         return cls(
-            query=query,
+            parsed=query,
             shares=_shares({term: query.weights.get(term, 1.0) for term in terms}),
-            in_titles={} if query.is_names else _shares(rarity),
+            in_titles={} if query.is_names else _shares(_rarity_in_titles(terms, pages)),
             beginnings=beginnings_of(terms),
-            words=asked,
+            words=content_words,
             pairs=frozenset(pairwise(terms)),
             is_question=not query.symbols and bool(_QUESTION.search(query.text)),
             wants_news=bool(_NEWS_WANTED.search(query.text)),
@@ -124,42 +122,50 @@ class Asked:
         )
 
 
+def _rarity_in_titles(terms: Sequence[str], pages: Collection[Candidate]) -> dict[str, float]:
+    rarity = {}
+    for term in terms:
+        having = sum(term in page.title_tokens for page in pages)
+        rarity[term] = log((len(pages) + 1) / (having + 0.5))
+    return rarity
+
+
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     total = sum(weights.values()) or 1  # 0 in an empty index
     return {term: weight / total for term, weight in weights.items()}
 
 
-def page_features(asked: Asked, page: Candidate) -> PageFeatures:
+def page_features(query: WeighedQuery, page: Candidate) -> PageFeatures:
     """The features of a page."""
-    title = tokens_in(page.facts.title)
     ranks = page.chunks.values()
     return PageFeatures(
-        found=log(sum(rank.total for rank in ranks)),
-        near=max(rank.nearness for rank in ranks),
+        found=log(sum([rank.total for rank in ranks])),
+        near=max([rank.nearness for rank in ranks]),
         size=log(max(1, page.facts.chunks)),
-        title=sum(share for term, share in asked.in_titles.items() if term in title),
-        named=float(_is_named(asked, page.facts)),
-        guide=float(asked.is_question and _is_guide(asked, page.facts, title)),
-        unasked=float(_is_unasked(asked, page.facts)),
-        defines=max(rank.names for rank in ranks),
+        title=_weight_of(page.title_tokens, query.in_titles),
+        named=float(_is_named(query, page.facts)),
+        guide=float(query.is_question and _is_guide(query, page)),
+        unasked=float(_is_unasked(query, page.facts)),
+        defines=max([rank.names for rank in ranks]),
     )
 
 
-def section_features(asked: Asked, section: Section) -> SectionFeatures:
+def section_features(query: WeighedQuery, section: Section) -> SectionFeatures:
     """The features of a section."""
     text = section.text
+    shares = query.shares
     stems = [word.stem for word in section.held]
     in_heading = {word.stem for word in section.held if word.offset < section.body}
     above = tokens_in(" ".join(section.chunk.heading_path))
     following = list(pairwise(stems))
-    shares = asked.shares
+    pair_count = max(1, len(query.pairs))
     return SectionFeatures(
-        words=sum(shares[stem] for stem in set(stems)),
+        words=_weight_of(set(stems), shares),
         close=_closest(section.held, shares),
-        heading=sum(shares[stem] for stem in in_heading),
-        path=sum(shares[stem] for stem in shares.keys() & above),
-        pairs=len(asked.pairs.intersection(following)) / max(1, len(asked.pairs)),
-        run=_longest_run(following, asked.pairs) / max(1, len(asked.pairs)),
+        heading=_weight_of(in_heading, shares),
+        path=_weight_of(above, shares),
+        pairs=len(query.pairs.intersection(following)) / pair_count,
+        run=_longest_run(following, query.pairs) / pair_count,
         rich=min(len(stems), RICH) / RICH,
         code=float("```" in text),
         inside=float(section.begins_inside),
@@ -167,28 +173,34 @@ def section_features(asked: Asked, section: Section) -> SectionFeatures:
     )
 
 
-def _is_named(asked: Asked, facts: PageFacts) -> bool:
+def _weight_of(stems: Collection[str], shares: Mapping[str, float]) -> float:
+    """The weight of the words of the query that are among these."""
+    return sum([share for stem, share in shares.items() if stem in stems])
+
+
+def _is_named(query: WeighedQuery, facts: PageFacts) -> bool:
     folder, slash, _ = facts.path.partition("/")
-    is_in_folder = bool(slash) and fold(unquote(folder)) in asked.words
-    return is_in_folder or not asked.words.isdisjoint(_names_of(facts.site))
+    is_in_folder = bool(slash) and fold(unquote(folder)) in query.words
+    return is_in_folder or not query.words.isdisjoint(_names_of(facts.site))
 
 
 @lru_cache(maxsize=64)
 def _names_of(site: str) -> frozenset[str]:
     """What a query may call a site: `jinja2` and `jinja`; `aiohttp`, for docs.aiohttp.org."""
     *parts, last = fold(site).split(".")
-    found = {word for part in parts or [last] for word in words(part)}
-    return frozenset(found | {word.rstrip(string.digits) for word in found})
+    names = {word for part in parts or [last] for word in words(part)}
+    return frozenset(names | {word.rstrip(string.digits) for word in names})
 
 
-def _is_guide(asked: Asked, facts: PageFacts, title: Collection[str]) -> bool:
-    return not asked.shares.keys().isdisjoint(title) and bool(_GUIDE.search(facts.path))
+def _is_guide(query: WeighedQuery, page: Candidate) -> bool:
+    is_about_a_word = not query.shares.keys().isdisjoint(page.title_tokens)
+    return is_about_a_word and bool(_GUIDE.search(page.facts.path))
 
 
-def _is_unasked(asked: Asked, facts: PageFacts) -> bool:
-    if not asked.wants_news and (_NEWS_PATH.search(facts.path) or _NEWS_TITLE.search(facts.title)):
+def _is_unasked(query: WeighedQuery, facts: PageFacts) -> bool:
+    if not query.wants_news and (_NEWS_PATH.search(facts.path) or _NEWS_TITLE.search(facts.title)):
         return True
-    return not asked.wants_source and bool(_SOURCE_TITLE.search(facts.title))
+    return not query.wants_source and bool(_SOURCE_TITLE.search(facts.title))
 
 
 _NEWS_PATH = re.compile(
@@ -217,7 +229,7 @@ _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNOR
 
 @lru_cache(maxsize=512)
 def tokens_in(text: str) -> frozenset[str]:
-    """The distinct tokens of a title or of headings; the same ones are asked for in every search."""
+    """The distinct tokens of headings."""
     return frozenset(tokens(text))
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from websearch_gateway.docs.models import ScoredChunk, SiteVersion
 from websearch_gateway.docs.search.candidates import CANDIDATES, Candidate, candidates
 from websearch_gateway.docs.search.features import (
-    Asked,
     PageFeatures,
     SectionFeatures,
+    WeighedQuery,
     page_features,
     section_features,
 )
@@ -63,15 +63,15 @@ class RankedPage:
     """A page with its features and their product. `names` says how many names of the query it defines: it comes before
     all pages with fewer."""
 
-    page: Candidate
+    candidate: Candidate
     features: PageFeatures
     score: float
     names: int
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """A page in one version of its site, with the first of its chunks."""
+class PageVersion:
+    """A page in one version of its site, with the first of its chunks, whose text is not loaded."""
 
     ranked: RankedPage
     chunk: Chunk
@@ -79,15 +79,20 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class VersionedPage:
     """The versions of a page, the newest first. `best` is the one that ranks first."""
 
     best: RankedPage
-    versions: Sequence[Version]
+    versions: Sequence[PageVersion]
+
+    @property
+    def newest(self) -> PageVersion:
+        """The version that is read and shown."""
+        return self.versions[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RankedSection:
     """A section with its features and their product."""
 
     section: Section
@@ -96,15 +101,50 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedPage:
-    """A page with its sections."""
+class ReadPage:
+    """A page with its sections, and the best of them, which is shown."""
 
-    page: Placed
-    sections: Sequence[Judged]
+    page: VersionedPage
+    sections: Sequence[RankedSection]
+    best: RankedSection
+
+    @classmethod
+    def of(cls, page: VersionedPage, sections: Sequence[RankedSection]) -> ReadPage:
+        """The best section is the one with the highest product; on a page that defines a name of the query the
+        definition, unless another section has more words of the query."""
+        if page.newest.ranked.candidate.defined:
+            best = max(
+                sections,
+                key=lambda ranked: (ranked.section.distinct, ranked.section.defines, ranked.score),
+            )
+        else:
+            best = max(sections, key=lambda ranked: ranked.score)
+        return cls(page, sections, best)
+
+    @property
+    def place(self) -> tuple[bool, int, float]:
+        """What to sort pages by: definitions come first, lists of links last."""
+        is_list = self.best.features.links > LIST_OF_LINKS
+        return is_list, -self.page.best.names, -self.page.best.score - self.best.score
+
+    @property
+    def relevance(self) -> float:
+        """1 for a section with all words of the query, half the page's similarity for one without any."""
+        words = self.best.features.words
+        return (words + max(words, self.page.best.features.near)) / 2
 
     def url(self, section: Section) -> str:
         """The address that a search would give for a section."""
         return result_of(self.page.versions, section, 0.0).hit.url
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search begins with: the query, the chunks whose vectors are near to it, and where to look."""
+
+    query: Query
+    near: Sequence[ScoredChunk]
+    versions: Sequence[SiteVersion]
 
 
 class Ranker:
@@ -144,38 +184,31 @@ class Ranker:
             reorder: gives the places of texts for a query, best first.
         """
         searched = [version for version in versions if query.version in (None, version.label)]
-        near = await self._near(vector, searched)
+        search = Search(query, await self._near(vector, searched), searched)
         if reorder is None:
             shown = min(limit, most_shown(max_tokens))
             return await self._index.searching(
-                lambda db: fit(
-                    db, self._results(db, query, near, searched, limit, shown), query, max_tokens
-                )
+                lambda db: fit(db, self._results(db, search, limit, shown), query, max_tokens)
             )
+        most = max(limit, MOST_REORDERED)
         results = await self._index.searching(
-            lambda db: self._results(
-                db, query, near, searched, max(limit, MOST_REORDERED), MOST_REORDERED
-            )
+            lambda db: self._results(db, search, most, MOST_REORDERED)
         )
         first = await _reordered(reorder, query, results[:MOST_REORDERED])
         in_order = [*first, *results[MOST_REORDERED:]][:limit]
         return await self._index.searching(lambda db: fit(db, in_order, query, max_tokens))
 
-    async def judged(
+    async def read_pages(
         self, query: Query, vector: Vectors, versions: Sequence[SiteVersion], most: int
-    ) -> list[JudgedPage]:
+    ) -> list[ReadPage]:
         """The first pages with all sections that were compared, to fit the weights."""
-        near = await self._near(vector, versions)
+        search = Search(query, await self._near(vector, versions), versions)
 
-        def judge(db: Database) -> list[JudgedPage]:
-            asked, placed = self._placed(db, query, near, versions, most)
-            pages = placed[:most]
-            return [
-                JudgedPage(page, sections)
-                for page, sections in zip(pages, _judged(db, asked, pages), strict=True)
-            ]
+        def read(db: Database) -> list[ReadPage]:
+            weighed, pages = self._first_pages(db, search, most)
+            return _read(db, weighed, pages[:most])
 
-        return await self._index.searching(judge)
+        return await self._index.searching(read)
 
     async def _near(
         self, vector: Vectors | None, versions: Sequence[SiteVersion]
@@ -186,63 +219,49 @@ class Ranker:
         near = await self._index.search_vectors(vector, ids, CANDIDATES * _most_alike(versions))
         return [chunk for chunk in near if chunk.score >= LEAST_NEARNESS * near[0].score]
 
-    def _results(
-        self,
-        db: Database,
-        query: Query,
-        near: Sequence[ScoredChunk],
-        versions: Sequence[SiteVersion],
-        limit: int,
-        shown: int,
-    ) -> list[Result]:
+    def _results(self, db: Database, search: Search, limit: int, shown: int) -> list[Result]:
         """The best section of each of the first pages, best first; then the pages that are not read."""
-        asked, placed = self._placed(db, query, near, versions, limit)
-        read = placed[: max(shown, MOST_READ)]
-        best = [
-            (page, best_of(page, sections))
-            for page, sections in zip(read, _judged(db, asked, read), strict=True)
-        ]
-        best.sort(key=lambda pair: place_of(*pair))
+        query, pages = self._first_pages(db, search, limit)
+        read_count = max(shown, MOST_READ)
+        read = _read(db, query, pages[:read_count])
+        read.sort(key=lambda page: page.place)
         results: list[Result] = []
         relevance = 1.0
-        for page, judged in best[:limit]:
-            relevance = min(relevance, _relevance(page, judged))
-            results.append(result_of(page.versions, judged.section, relevance))
-        rest = placed[len(read) : limit]
-        return results + [result_of(page.versions, None, 0.0) for page in rest]
+        for page in read[:limit]:
+            relevance = min(relevance, page.relevance)  # never higher than that of an earlier page
+            results.append(result_of(page.page.versions, page.best.section, relevance))
+        unread = pages[read_count:limit]
+        return results + [result_of(page.versions, None, 0.0) for page in unread]
 
-    def _placed(
-        self,
-        db: Database,
-        query: Query,
-        near: Sequence[ScoredChunk],
-        versions: Sequence[SiteVersion],
-        limit: int,
-    ) -> tuple[Asked, list[Placed]]:
+    def _first_pages(
+        self, db: Database, search: Search, limit: int
+    ) -> tuple[WeighedQuery, list[VersionedPage]]:
         """The pages in the order of their own features, with their versions; and the query as they are compared."""
-        by_id = {version.id: version for version in versions}
-        alike = _most_alike(versions)
-        pages = candidates(db, query, near, list(by_id), CANDIDATES * alike)
-        asked = Asked.of(query, [page.facts for page in pages])
-        first = ranked_pages(asked, pages)[: (max(limit, MOST_READ) + SPARE) * alike]
-        best = [_first_chunk(query, ranked.page) for ranked in first]
-        chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
-        found = [
-            Version(ranked, chunks[id_], by_id[ranked.page.version_id])
-            for ranked, id_ in zip(first, best, strict=True)
-            if id_ in chunks  # else it was removed in the meantime
-        ]
-        return asked, _grouped([version for version in found if self._is_open(version.chunk.url)])
+        by_id = {version.id: version for version in search.versions}
+        alike = _most_alike(search.versions)
+        found = candidates(db, search.query, search.near, list(by_id), CANDIDATES * alike)
+        query = WeighedQuery.among(search.query, found)
+        considered = (max(limit, MOST_READ) + SPARE) * alike
+        first = ranked_pages(query, found)[:considered]
+        chunk_ids = [_first_chunk(search.query, ranked.candidate) for ranked in first]
+        chunks = {chunk.id: chunk for chunk in load_chunks(db, chunk_ids, with_text=False)}
+        versions = []
+        for ranked, chunk_id in zip(first, chunk_ids, strict=True):
+            chunk = chunks.get(chunk_id)  # None: it was removed in the meantime
+            if chunk and self._is_open(chunk.url):
+                versions.append(PageVersion(ranked, chunk, by_id[ranked.candidate.version_id]))
+        return query, _grouped(versions)
 
 
-def ranked_pages(asked: Asked, pages: Iterable[Candidate]) -> list[RankedPage]:
+def ranked_pages(query: WeighedQuery, pages: Iterable[Candidate]) -> list[RankedPage]:
     """The pages by what is known of them before they are read, best first. Pages that define names of the query come
     before all others, unless they announce something that nobody asks for."""
     weights = fitted_weights().page
     ranked = []
     for page in pages:
-        features = page_features(asked, page)
-        names = 0 if features.unasked else count_defined(asked.query, page.defined)
+        features = page_features(query, page)
+        defines = page.defined and not features.unasked
+        names = count_defined(query.parsed, page.defined) if defines else 0
         ranked.append(RankedPage(page, features, score(features, weights), names))
     return sorted(ranked, key=lambda page: (-page.names, -page.score))
 
@@ -252,69 +271,57 @@ def _first_chunk(query: Query, page: Candidate) -> int:
     return match.chunk_id if match else next(iter(page.chunks))
 
 
-def _grouped(found: Sequence[Version]) -> list[Placed]:
+def _grouped(versions: Sequence[PageVersion]) -> list[VersionedPage]:
     """Each page with its versions and its copies in other formats. If a site begins below another and both have the
     page, it is the deeper one's."""
-    depth: dict[str, int] = {}
-    for version in found:
-        address, path = version.chunk.url.partition("#")[0], version.chunk.path
-        depth[address] = min(len(path), depth.get(address, len(path)))
-    groups: defaultdict[tuple[str, str], list[Version]] = defaultdict(list)
-    for version in found:
-        address, path = version.chunk.url.partition("#")[0], version.chunk.path
-        if len(path) == depth[address]:
+    shortest_path: dict[str, int] = {}
+    for version in versions:
+        address, path = _address(version), version.chunk.path
+        shortest_path[address] = min(len(path), shortest_path.get(address, len(path)))
+    groups: defaultdict[tuple[str, str], list[PageVersion]] = defaultdict(list)
+    for version in versions:
+        path = version.chunk.path
+        if len(path) == shortest_path[_address(version)]:
             groups[version.site.name, _FORMAT.sub("", path)].append(version)
-    newest = {site.id: rank for rank, site in enumerate(newest_first([v.site for v in found]))}
+    sites = newest_first([version.site for version in versions])
+    newness = {site.id: place for place, site in enumerate(sites)}
     return [
-        Placed(group[0].ranked, sorted(group, key=lambda version: newest[version.site.id]))
+        VersionedPage(group[0].ranked, sorted(group, key=lambda version: newness[version.site.id]))
         for group in groups.values()
     ]
 
 
-def _judged(db: Database, asked: Asked, pages: Sequence[Placed]) -> list[list[Judged]]:
+def _address(version: PageVersion) -> str:
+    return version.chunk.url.partition("#")[0]
+
+
+def _read(db: Database, query: WeighedQuery, pages: Sequence[VersionedPage]) -> list[ReadPage]:
     """For each page the sections of its best chunks, of the one in which the section around the first begins, and of the
     first of the page."""
-    weights = fitted_weights().section
-    newest = [page.versions[0] for page in pages]
-    wanted = [
-        (version.chunk, list(dict.fromkeys((version.chunk.id, *version.ranked.page.chunks))))
-        for version in newest
+    compared = []
+    for page in pages:
+        chunk = page.newest.chunk
+        ids = dict.fromkeys((chunk.id, *page.newest.ranked.candidate.chunks))
+        compared.append((chunk, list(ids)[:MOST_COMPARED]))
+    loaded = load_with_starts(db, compared)
+    return [
+        ReadPage.of(page, _ranked_sections(query, page.newest, chunks))
+        for page, chunks in zip(pages, loaded, strict=True)
     ]
-    loaded = load_with_starts(db, [(chunk, ids[:MOST_COMPARED]) for chunk, ids in wanted])
-    found = []
-    for version, chunks in zip(newest, loaded, strict=True):
-        judged = []
-        for chunk in chunks:
-            is_first = chunk.id == version.chunk.id  # other definitions of a name are worse ones
-            defined = version.ranked.page.defined if is_first else ()
-            for section in sections_of(chunk, asked.beginnings, defined):
-                features = section_features(asked, section)
-                judged.append(Judged(section, features, score(features, weights)))
-        found.append(judged)
-    return found
 
 
-def best_of(page: Placed, sections: Sequence[Judged]) -> Judged:
-    """The section to show: the best; on a page that defines a name of the query the definition, unless another section
-    has more words of the query."""
-    if not page.versions[0].ranked.page.defined:
-        return max(sections, key=lambda judged: judged.score)
-    return max(
-        sections,
-        key=lambda judged: (judged.section.distinct, judged.section.defines, judged.score),
-    )
-
-
-def place_of(page: Placed, best: Judged) -> tuple[bool, int, float]:
-    """What to sort pages by: definitions come first, lists of links last."""
-    is_list = best.features.links > LIST_OF_LINKS
-    return is_list, -page.best.names, -page.best.score - best.score
-
-
-def _relevance(page: Placed, best: Judged) -> float:
-    """1 for a section with all words of the query, half the page's similarity for one without any."""
-    words = best.features.words
-    return (words + max(words, page.best.features.near)) / 2
+def _ranked_sections(
+    query: WeighedQuery, version: PageVersion, chunks: Sequence[Chunk]
+) -> list[RankedSection]:
+    weights = fitted_weights().section
+    ranked = []
+    for chunk in chunks:
+        is_first = chunk.id == version.chunk.id  # other definitions of a name are worse ones
+        defined = version.ranked.candidate.defined if is_first else ()
+        for section in sections_of(chunk, query.beginnings, defined):
+            features = section_features(query, section)
+            ranked.append(RankedSection(section, features, score(features, weights)))
+    return ranked
 
 
 def reorder_with(reranker: Reranker, call: Call, faults: list[str]) -> Reorder:
@@ -338,7 +345,7 @@ async def _reordered(reorder: Reorder, query: Query, results: list[Result]) -> l
     others = [result for result in results if not result.names]
     if not others:
         return results
-    order = await reorder(query.text, [result.told for result in others])
+    order = await reorder(query.text, [result.read_by_reranker for result in others])
     scores = [result.hit.relevance_score for result in results]
     in_order = [*definitions, *(others[place] for place in order)]
     return [

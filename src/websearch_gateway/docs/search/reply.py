@@ -23,9 +23,9 @@ from websearch_gateway.docs.store.pages import page_chunks
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 
 if TYPE_CHECKING:
-    from websearch_gateway.docs.models import Chunk
+    from websearch_gateway.docs.models import Chunk, SymbolMatch
     from websearch_gateway.docs.search.query import Query
-    from websearch_gateway.docs.search.ranker import Version
+    from websearch_gateway.docs.search.ranker import PageVersion
     from websearch_gateway.docs.search.sections import Section
     from websearch_gateway.docs.store.database import Database
 
@@ -63,21 +63,27 @@ class Result:
         return self.chunk.content[self.start :]
 
     @property
-    def told(self) -> str:
+    def read_by_reranker(self) -> str:
         """The title, the last heading and the text, as a reranker reads them."""
         headings = self.hit.heading_path[-1:]
         return "\n".join((self.hit.page_title, *headings, without_links(self.chunk.content)))
 
 
-def result_of(versions: Sequence[Version], section: Section | None, relevance: float) -> Result:
+def result_of(versions: Sequence[PageVersion], section: Section | None, relevance: float) -> Result:
     """The section of a page, or the chunk that was found; with links to the other versions of the page."""
     newest = versions[0]
     chunk = section.chunk if section else newest.chunk
     start = section.start if section else 0
-    defined = [match for match in newest.ranked.page.defined if match.chunk_id == chunk.id]
-    before = (anchor for offset, anchor in reversed(chunk.inner) if offset <= start)
-    anchor = next((match.anchor for match in defined if match.anchor), "") or next(before, "")
+    defined = [match for match in newest.ranked.candidate.defined if match.chunk_id == chunk.id]
+    anchor = _anchor_of(chunk, start, defined)
     address = chunk.url.partition("#")[0]
+    also_in = [
+        DocsOtherVersion(
+            site_version=other.site.label, url=other.chunk.url, section_id=other.chunk.section_id
+        )
+        for other in versions[1:]
+        if other.site.id != newest.site.id
+    ]
     hit = DocsHit(
         content=chunk.content,
         url=f"{address}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
@@ -87,19 +93,37 @@ def result_of(versions: Sequence[Version], section: Section | None, relevance: f
         site_version=newest.site.label,
         relevance_score=round(relevance, 3),
         section_id=chunk.section_id,
-        also_in=tuple(
-            DocsOtherVersion(
-                site_version=other.site.label,
-                url=other.chunk.url,
-                section_id=other.chunk.section_id,
-            )
-            for other in versions[1:]
-            if other.site.id != newest.site.id
-        ),
+        also_in=tuple(also_in),
         fetched_at=datetime.fromtimestamp(chunk.fetched_at, UTC).isoformat(timespec="seconds"),
     )
-    forms = [form for match in defined for form in (match.name, match.name.rpartition(".")[2])]
-    return Result(hit, chunk, tuple(forms), start, definition_start(chunk, defined) == start)
+    names = [form for match in defined for form in (match.name, match.name.rpartition(".")[2])]
+    return Result(hit, chunk, tuple(names), start, definition_start(chunk, defined) == start)
+
+
+def _anchor_of(chunk: Chunk, start: int, defined: Sequence[SymbolMatch]) -> str:
+    """The anchor of a definition in the chunk, else the last one before its section; empty for that of the chunk."""
+    for match in defined:
+        if match.anchor:
+            return match.anchor
+    for offset, anchor in reversed(chunk.inner):
+        if offset <= start:
+            return anchor
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """A result that is only named, and its tokens as JSON."""
+
+    named: DocsMore
+    tokens: int
+
+    @classmethod
+    def of(cls, result: Result) -> _Title:
+        hit = result.hit
+        title = " > ".join(dict.fromkeys((hit.page_title, *hit.heading_path[-1:])))
+        named = DocsMore(title=title, section_id=hit.section_id, url=hit.url)
+        return cls(named, _json_tokens(named.model_dump()))
 
 
 def fit(
@@ -107,47 +131,55 @@ def fit(
 ) -> tuple[list[DocsHit], list[DocsMore]]:
     """The first results with their texts, cut where they are long, and the titles of the others."""
     count = most_shown(most)
-    first = [
+    extended = [
         _extended(db, result, ENOUGH_TEXT if place else ENOUGH_FIRST)
         for place, result in enumerate(results[:count])
     ]
-    told = _with_enough_text(first)
-    named = [result for result in (*first, *results[count:]) if result not in told]
-    titles = [_more(result.hit) for result in named]
-    overheads = [_json_tokens(_without_text(result.hit).model_dump()) for result in told]
-    wants = [_json_tokens(result.hit.content) for result in told]
-    for_titles = min(sum(map(_size, titles)), int(MOST_TITLES * most))
+    shown, short = _parted(extended)
+    titles = [_Title.of(result) for result in (*short, *results[count:])]
+    tokens_of_titles = sum(title.tokens for title in titles)
+    room_for_texts = most - min(tokens_of_titles, int(MOST_TITLES * most))
+
+    overheads = [_json_tokens(result.hit.model_dump() | {"content": ""}) for result in shown]
+    wants = [_json_tokens(result.hit.content) for result in shown]
+    shares = share_out(overheads, wants, room_for_texts)
     terms = query_terms(query.text)
-    hits = [
-        _with_text(result.hit, _cut_to_share(result, terms, share))
-        for result, share in zip(told, share_out(overheads, wants, most - for_titles), strict=False)
-    ]
-    titles = [*(_more(result.hit) for result in told[len(hits) :]), *titles]
-    used = sum(overheads[: len(hits)]) + sum(_json_tokens(hit.content) for hit in hits)
-    costs = accumulate(map(_size, titles))
-    return hits, titles[: sum(used + cost <= most for cost in costs)]
+    hits: list[DocsHit] = []
+    used = 0
+    for result, overhead, want, share in zip(shown, overheads, wants, shares, strict=False):
+        text = result.hit.content
+        if want > share:
+            text = _cut_to_share(result, terms, share, want)
+            want = _json_tokens(text)
+        used += overhead + want
+        hits.append(_with_text(result.hit, text))
+    without_room = [_Title.of(result) for result in shown[len(hits) :]]
+    return hits, _fitting([*without_room, *titles], most - used)
 
 
-def _with_enough_text(results: Sequence[Result]) -> Sequence[Result]:
-    """The results that say something, if they are enough; else all."""
-    long = [
-        result
-        for result in results
-        if result.names or estimate_tokens(result.hit.content) >= LEAST_TEXT
-    ]
-    return long if len(long) >= LEAST_SHOWN else results
+def _parted(results: Sequence[Result]) -> tuple[Sequence[Result], Sequence[Result]]:
+    """The results that say something, and those that are only named. If too few say something, all are shown."""
+    telling: list[Result] = []
+    short: list[Result] = []
+    for result in results:
+        is_telling = result.names or estimate_tokens(result.hit.content) >= LEAST_TEXT
+        (telling if is_telling else short).append(result)
+    return (telling, short) if len(telling) >= LEAST_SHOWN else (results, ())
+
+
+def _fitting(titles: Sequence[_Title], room: int) -> list[DocsMore]:
+    """The first titles that fit."""
+    fitting = []
+    for title in titles:
+        room -= title.tokens
+        if room < 0:
+            break
+        fitting.append(title.named)
+    return fitting
 
 
 def _with_text(hit: DocsHit, text: str) -> DocsHit:
     return hit.model_copy(update={"content": text})
-
-
-def _without_text(hit: DocsHit) -> DocsHit:
-    return _with_text(hit, "")
-
-
-def _size(title: DocsMore) -> int:
-    return _json_tokens(title.model_dump())
 
 
 def _extended(db: Database, result: Result, enough: int) -> Result:
@@ -171,13 +203,11 @@ def _texts(chunks: Sequence[Chunk]) -> list[str]:
     ]
 
 
-def _cut_to_share(result: Result, terms: Sequence[str], share: int) -> str:
-    """The text of a result, cut to its share of the JSON. A definition is shown from its beginning."""
+def _cut_to_share(result: Result, terms: Sequence[str], share: int, want: int) -> str:
+    """The text of a result, which costs `want` tokens as JSON, cut to its share of them. A definition is shown from its
+    beginning."""
     text = result.hit.content
-    cost = _json_tokens(text)
-    if cost <= share:
-        return text
-    room = share * estimate_tokens(text) // cost - 1
+    room = share * estimate_tokens(text) // want - 1
     own = without_links(result.own_text)
     if not text.startswith(own):  # it was given the text before it
         text = own
@@ -185,11 +215,6 @@ def _cut_to_share(result: Result, terms: Sequence[str], share: int) -> str:
     if is_mostly_whole or result.defines:
         return excerpt(text, (), room)
     return excerpt(text, terms, room, result.names)
-
-
-def _more(hit: DocsHit) -> DocsMore:
-    title = " > ".join(dict.fromkeys((hit.page_title, *hit.heading_path[-1:])))
-    return DocsMore(title=title, section_id=hit.section_id, url=hit.url)
 
 
 def most_shown(most: int) -> int:
@@ -226,15 +251,14 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
     ]
     needs = accumulate(map(add, overheads, least))
     count = sum(need <= most for need in needs)
-    left = most - sum(overheads[:count])
+    weights = [1 / place if place > 1 else FIRST_WEIGHT for place in range(1, count + 1)]
+    room = most - sum(overheads[:count])
     shares = []
     for place in range(count):
-        weights = [1 / (later + 1) if later else FIRST_WEIGHT for later in range(place, count)]
-        reserved = sum(least[place + 1 : count])
-        share = min(
-            wants[place],
-            max(least[place], min(int(left * weights[0] / sum(weights)), left - reserved)),
-        )
+        own_part = int(room * weights[place] / sum(weights[place:]))
+        for_later = sum(least[place + 1 : count])
+        fair = max(least[place], min(own_part, room - for_later))
+        share = min(wants[place], fair)
         shares.append(share)
-        left -= share
+        room -= share
     return shares

@@ -84,59 +84,84 @@ def sections_of(
     """
     held = held_words(chunk.content[:MOST_JUDGED], beginnings)
     offsets = [word.offset for word in held]
-    own = [match for match in defined if match.chunk_id == chunk.id]
-    definition = definition_start(chunk, own)
-    found: list[Section] = []
-    for start, body, stop in parts(chunk):
+    defined_here = [match for match in defined if match.chunk_id == chunk.id]
+    chunk_parts = parts(chunk)
+    definition = _definition_among(chunk_parts, chunk, defined_here)
+    sections: list[Section] = []
+    for start, body, stop in chunk_parts:
         if start >= MOST_JUDGED:
             break
         seen = max(body, min(stop, start + SEEN_CHARS))
-        inside = held[bisect_left(offsets, start) : bisect_left(offsets, seen)]
-        defines = bool(own) and definition in (None, start)
-        if inside or defines or not found:
-            found.append(Section(chunk, start, body, seen, inside, defines))
-    return found
+        held_here = held[bisect_left(offsets, start) : bisect_left(offsets, seen)]
+        defines = bool(defined_here) and definition in (None, start)
+        if held_here or defines or not sections:
+            sections.append(Section(chunk, start, body, seen, held_here, defines))
+    return sections
 
 
 def definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | None:
     """Where the part of a chunk begins that has the anchor of a definition, or its name in the heading."""
+    return _definition_among(parts(chunk), chunk, defined) if defined else None
+
+
+def _definition_among(
+    chunk_parts: Sequence[Part], chunk: Chunk, defined: Sequence[SymbolMatch]
+) -> int | None:
     if not defined:
         return None
-    found = {part.start: part for part in parts(chunk)}
+    starts = {part.start for part in chunk_parts}
     anchors = {match.anchor for match in defined if match.anchor}
     for start, anchor in ((0, chunk.anchor), *chunk.inner):
-        if anchor in anchors and start in found:
+        if anchor in anchors and start in starts:
             return start
     names = "|".join(re.escape(match.name) for match in defined)
     any_name = re.compile(rf"(?<![\w-])(?:{names})(?![\w-])")
-    for start, part in found.items():
-        if any_name.search(chunk.content, start, part.body):
-            return start
+    for part in chunk_parts:
+        if any_name.search(chunk.content, part.start, part.body):
+            return part.start
     return None
 
 
 def parts(chunk: Chunk) -> list[Part]:
     """The sections in the part of a chunk that is looked at, by their headings or the lines of definitions."""
     text = chunk.content[: MOST_JUDGED + SEEN_CHARS]
-    code = [(0, 0), *code_blocks(text)]
-    begins = [begin for begin, _ in code]
+    levels = _levels(chunk, text)
+    starts = _outside_code(text, sorted(levels))
+    found: list[Part] = []
+    if 0 not in levels:
+        found.append(Part(0, 0, starts[0] if starts else len(text)))
+    for place, start in enumerate(starts):
+        level = levels[start]
+        after = (later for later in starts[place + 1 :] if levels[later] <= level)
+        line_end = text.find("\n", start)
+        body = len(text) if line_end < 0 else line_end
+        found.append(Part(start, body, next(after, len(text))))
+    return found
+
+
+def _levels(chunk: Chunk, text: str) -> dict[int, int]:
+    """Where sections begin, with the levels of their headings."""
     levels = {
         start: _DEFINITION_LEVEL for start, _ in chunk.inner if not text.startswith("|", start)
     }
     if text.startswith("**"):
         levels[0] = _DEFINITION_LEVEL
     levels |= {match.start(): len(match[1]) for match in HEADING.finditer(text)}
-    starts = [
-        start
-        for start in sorted(levels)
-        if start >= code[max(0, bisect_left(begins, start) - 1)][1]
-    ]
-    found = [] if 0 in levels else [Part(0, 0, starts[0] if starts else len(text))]
-    for place, start in enumerate(starts):
-        after = (other for other in starts[place + 1 :] if levels[other] <= levels[start])
-        end = text.find("\n", start)
-        found.append(Part(start, len(text) if end < 0 else end, next(after, len(text))))
-    return found
+    return levels
+
+
+def _outside_code(text: str, starts: Sequence[int]) -> Sequence[int]:
+    """Those of the places that are not inside a block of code."""
+    code = list(code_blocks(text))
+    if not code:
+        return starts
+    begins = [begin for begin, _ in code]
+    outside = []
+    for start in starts:
+        blocks_before = bisect_left(begins, start)
+        if not blocks_before or start >= code[blocks_before - 1][1]:
+            outside.append(start)
+    return outside
 
 
 def headings_at(chunk: Chunk, start: int) -> tuple[str, ...]:
@@ -172,11 +197,12 @@ def held_words(text: str, beginnings: Mapping[str, str]) -> list[HeldWord]:
     """Where words begin so, see `beginnings_of`, and the longest such stem. In a script without spaces, also inside
     words."""
     lowered = text.lower()
-    found: dict[int, str] = {}
+    stems: dict[int, str] = {}
     for beginning, stem in beginnings.items():
+        is_unspaced = not beginning.isascii()
         at = lowered.find(beginning)
         while at >= 0:
-            if not at or not beginning.isascii() or not lowered[at - 1].isalnum():
-                found[at] = stem
+            if is_unspaced or not at or not lowered[at - 1].isalnum():
+                stems[at] = stem
             at = lowered.find(beginning, at + len(beginning))
-    return [HeldWord(at, found[at]) for at in sorted(found)]
+    return [HeldWord(at, stems[at]) for at in sorted(stems)]
