@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.patience import PATIENCE
-from websearch_gateway.app.adapters import WARM_UP
+from websearch_gateway.app.reading import WARM_UP
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.base.workers.worker import Limits
 

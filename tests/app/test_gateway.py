@@ -474,3 +474,20 @@ async def test_questions_in_memory_are_cleared_with_the_cache_even_if_there_are_
     assert caches.questions is not None
     assert len(caches.questions) == 0
     assert caches.questions in caches.memories()
+
+
+async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    settings = Settings(
+        state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}", global_rate_limit="2/hour"
+    )
+    gateway = Gateway(settings)
+    await gateway.pipeline.recall.rate_limits.admit(Caller("me"))
+    await gateway.web.recall.rate_limits.admit(Caller("you"))
+    for tool in (gateway.pipeline, gateway.web, gateway.raw):
+        with pytest.raises(SearchRateLimitError, match="GLOBAL_RATE_LIMIT"):
+            await tool.recall.rate_limits.admit(Caller("somebody"))
+    await gateway.pipeline.recall.cached_limits.admit(Caller("somebody"))
+    await gateway.close()

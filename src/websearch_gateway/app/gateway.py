@@ -1,6 +1,6 @@
 """The only place where the adapters meet: a Gateway is made from settings, and every entrypoint calls one.
 
-Only wiring belongs here. `adapters.py` opens each upstream in its layers, page reading, and the documentation index.
+Only wiring belongs here. `upstreams`, `engines`, `reading` and `documentation` open the parts.
 """
 
 from __future__ import annotations
@@ -14,23 +14,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from websearch_gateway.admin import PREFIXES, CacheAdmin, Doctor, Memory, Migration, Operations
 from websearch_gateway.answers.table import Outside
-from websearch_gateway.app.adapters import (
-    COMPOSE,
-    SHORTLIST,
-    WARM_UP,
+from websearch_gateway.app.addresses import (
     OperatorDomains,
     address_policy,
-    answering,
     checked_domains,
-    claim_reader,
-    is_indexed,
-    lazy_docs,
-    open_engines,
-    open_reading,
-    open_upstreams,
     outbound,
-    reranker_guard,
 )
+from websearch_gateway.app.documentation import is_indexed, lazy_docs
+from websearch_gateway.app.engines import answering, claim_reader, open_engines
+from websearch_gateway.app.guards import Guards
+from websearch_gateway.app.reading import COMPOSE, SHORTLIST, WARM_UP, open_reading
+from websearch_gateway.app.upstreams import open_upstreams, reranker_guard
 from websearch_gateway.base import WORKING_FOR, CacheMemory, Retry, Workers, create_client
 from websearch_gateway.cache.results import (
     ANSWERS,
@@ -69,13 +63,7 @@ from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.search import (
-    CachedAnswers,
-    R,
-    RateLimits,
-    Recall,
-    SearchPipeline,
-)
+from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
@@ -146,12 +134,9 @@ class Gateway:
         self.embedder = open_embedder(settings, self._client, retry)
         if price := usd_per_million_tokens(settings):
             self.embedder = BudgetedEmbedder(self.embedder, ledger, price)
-        self._upstreams = open_upstreams(
-            settings, self._client, retry, self.health, ledger, self.workers
-        )
-        self.reranker = open_reranker(
-            settings, self._client, reranker_guard(settings, self.health, ledger)
-        )
+        guards = Guards(settings, self.health, ledger)
+        self._upstreams = open_upstreams(settings, self._client, retry, self.workers, guards)
+        self.reranker = open_reranker(settings, self._client, reranker_guard(guards))
         self._pages = pages = open_reading(
             settings, state, self.embedder, self.workers, self.reranker, memory
         )
@@ -175,9 +160,9 @@ class Gateway:
         )
         # In this order reversed: a crawl ends before its workers, and calls pay their bills before the ledger closes.
         self.closers = (*clients, self._flights.close, self.lazy_docs.close)
-        self._open_tools(retry, ledger)
+        self._open_tools(retry, guards)
 
-    def _open_tools(self, retry: Retry, ledger: Ledger) -> None:
+    def _open_tools(self, retry: Retry, guards: Guards) -> None:
         settings, pages, pool = self.settings, self._pages, self._upstreams.selection.pool
         gather = Gathering(
             pool, pages.page_cache, self.workers, self._gate, settings.request_timeout_ms / 1000
@@ -189,7 +174,7 @@ class Gateway:
             settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked
         )
         raw = RawEngine(gather, COMPOSE, self.workers, self.reranker, SHORTLIST)
-        self.pipeline = self._search(answering(settings, self.engines, raw, self.health, ledger))
+        self.pipeline = self._search(answering(settings, self.engines, raw, guards))
         self.web, self.raw, self.reading = (
             self._web_search(),
             self._raw_search(),
@@ -202,7 +187,7 @@ class Gateway:
             self.reading.provenance,
             settings.search_deadline_seconds,
         )
-        reader = claim_reader(settings, outside, self._state, self.health, ledger)
+        reader = claim_reader(settings, outside, self._state, guards)
         self.claims = ClaimChecking(self._guard, self.web, self.reading, reader)
         self.cached = CachedAnswers(
             self._guard,
@@ -212,7 +197,7 @@ class Gateway:
             self._telemetry,
             settings.search_deadline_seconds,
         )
-        self.doctor = self._doctor(ledger)
+        self.doctor = self._doctor(guards.ledger)
 
     @property
     def docs(self) -> DocsLibrary:
@@ -410,7 +395,10 @@ class Gateway:
             self._upstreams.providers,
             self._state,
             self.embedder,
-            {one.name: one.provider.capabilities.ends for one in self._upstreams.providers},
+            {
+                searcher.name: searcher.provider.capabilities.ends
+                for searcher in self._upstreams.providers
+            },
             self._pages.browser.missing,
             ledger,
             advice=self._upstreams.advice,

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import pytest
 
 from tests.base.net.conftest import RawServer, Serve, issue, page
 from tests.patience import PATIENCE
-from websearch_gateway.app.adapters import outbound
 from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.base.net import address
 from websearch_gateway.base.net.address import (
@@ -422,20 +420,6 @@ def test_certificates_that_the_environment_names_and_that_are_not_there_are_told
     ):
         create_client()
     address._ssl_context.cache_clear()
-
-
-@pytest.mark.parametrize("folder", ["missing", "", "file"])
-def test_a_folder_of_certificates_without_any_is_told_by_the_variable(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)  # which goes first
-    monkeypatch.setenv("SSL_CERT_DIR", f"{tmp_path / folder}{os.pathsep}/nowhere")
-    with pytest.raises(SearchNotConfiguredError, match="SSL_CERT_DIR"):
-        outbound(Settings())
-    (tmp_path / "0a1b2c3d.0").write_text("")
-    monkeypatch.setenv("SSL_CERT_DIR", f"/nowhere{os.pathsep}{tmp_path}")
-    outbound(Settings())
 
 
 def test_a_proxy_of_the_environment_that_is_none_is_told_by_its_variables() -> None:

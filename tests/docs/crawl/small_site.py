@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from websearch_gateway.app.adapters import DocumentReading
+from websearch_gateway.app.documentation import DocumentReading
 from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.base.net.fetch import Fetcher
 from websearch_gateway.base.workers.pool import Workers

@@ -518,7 +518,7 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
     Raises:
         SearchError: it does not work; the message says why.
     """
-    from websearch_gateway.app.adapters import outbound
+    from websearch_gateway.app.addresses import outbound
     from websearch_gateway.base import Retry, create_client
     from websearch_gateway.evidence import open_embedder
 

@@ -164,7 +164,7 @@ def _firebase(settings: Settings) -> TokenVerifier:
 
 
 def _key_set(settings: Settings, url: str, algorithm: str) -> KeySet:
-    from websearch_gateway.app.adapters import outbound
+    from websearch_gateway.app.addresses import outbound
 
     return KeySet(url, algorithm, create_client(outbound=outbound(settings)))
 

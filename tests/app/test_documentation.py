@@ -12,7 +12,7 @@ import pytest
 
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app.adapters import LazyDocs, lazy_docs
+from websearch_gateway.app.documentation import LazyDocs, lazy_docs
 from websearch_gateway.base.workers.pool import WORKING_FOR
 from websearch_gateway.docs.store import docs, pages
 from websearch_gateway.entrypoints.tools.table import TOOLS

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -270,3 +273,18 @@ async def test_the_engine_is_shown_first_then_the_providers_in_their_order(gatew
         assert tuple(upstream.name for upstream in opened.health.snapshot()) == UPSTREAMS
     async with gateway(openai_api_key=None, search_providers="duckduckgo,serper") as opened:
         assert [upstream.name for upstream in opened.health.snapshot()] == ["duckduckgo", "serper"]
+
+
+def test_a_gateway_without_a_key_imports_no_provider_that_it_does_not_ask(tmp_path: Path) -> None:
+    program = f"""
+import asyncio, sys
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.settings.loading import Settings
+asyncio.run(Gateway(Settings(data_dir={str(tmp_path)!r}, openai_api_key="k")).close())
+providers = {{name.rpartition(".")[2] for name in sys.modules if name.startswith("websearch_gateway.providers.")}}
+print(*sorted(providers - {{"table"}}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "duckduckgo wikipedia\n"
