@@ -18,7 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from bench.semantic import PAIRS, load
-from websearch_gateway.cache.results import WEB_RESULTS, Lifetimes
+from websearch_gateway.cache.kinds import WEB_RESULTS
+from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.models import LOCAL, SearchQuery
 from websearch_gateway.results import WebResult, WebSearchResponse

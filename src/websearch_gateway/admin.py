@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from websearch_gateway import __version__
 from websearch_gateway.base import checked_query
+from websearch_gateway.cache.clearing import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.judgements import JUDGED
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import (
     UNUSABLE,

@@ -13,15 +13,11 @@ import pytest
 from tests.clock import Clock
 from websearch_gateway import admin
 from websearch_gateway.admin import PREFIXES, CacheAdmin
+from websearch_gateway.cache.clearing import CLEARED
+from websearch_gateway.cache.kinds import ANSWERS, WEB_RESULTS
+from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import (
-    ANSWERS,
-    CHECK_SECONDS,
-    CLEARED,
-    WEB_RESULTS,
-    Lifetimes,
-    ResultCache,
-)
+from websearch_gateway.cache.results import CHECK_SECONDS, ResultCache
 from websearch_gateway.cache.semantic import AskedQuestions
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem

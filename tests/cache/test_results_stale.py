@@ -10,7 +10,9 @@ from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
 from tests.opening import Open
 from websearch_gateway.base import AddressPolicy
-from websearch_gateway.cache.results import ANSWERS, Lifetimes, ResultCache
+from websearch_gateway.cache.kinds import ANSWERS
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.results import ResultCache
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import (
     Answer,

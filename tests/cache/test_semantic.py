@@ -13,7 +13,9 @@ import pytest
 
 from tests.clock import Clock
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME, OTHER_PARAMETERS, YOU
-from websearch_gateway.cache.results import ANSWERS, Lifetimes, Scope, is_stopgap
+from websearch_gateway.cache.kinds import ANSWERS
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.results import Scope, is_stopgap
 from websearch_gateway.cache.semantic import (
     PREFIX,
     TIMELY_SECONDS,
@@ -351,7 +353,8 @@ def test_another_wording_is_found_without_a_model() -> None:
     script = """
 import asyncio, sys
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
-from websearch_gateway.cache.results import ANSWERS, Lifetimes
+from websearch_gateway.cache.kinds import ANSWERS
+from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.state.memory import MemoryState
 

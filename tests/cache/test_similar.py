@@ -6,7 +6,9 @@ import pytest
 
 from tests.clock import Clock
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME, YOU
-from websearch_gateway.cache.results import ANSWERS, Lifetimes, Scope
+from websearch_gateway.cache.kinds import ANSWERS
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.results import Scope
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.cache.similar import REFRESH_SECONDS, SimilarQuestions
 from websearch_gateway.evidence.embedders.local import StaticEmbedder

@@ -11,7 +11,8 @@ from tests.clock import Clock
 from tests.patience import wait_for_state
 from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
-from websearch_gateway.cache.results import ANSWERS, Lifetimes
+from websearch_gateway.cache.kinds import ANSWERS
+from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.state.opening import open_state
 

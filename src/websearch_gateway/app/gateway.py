@@ -26,14 +26,9 @@ from websearch_gateway.app.guards import Guards
 from websearch_gateway.app.reading import COMPOSE, SHORTLIST, WARM_UP, open_reading
 from websearch_gateway.app.upstreams import open_upstreams, reranker_guard
 from websearch_gateway.base import WORKING_FOR, CacheMemory, Retry, Workers, create_client
-from websearch_gateway.cache.results import (
-    ANSWERS,
-    RAW_RESULTS,
-    WEB_RESULTS,
-    Lifetimes,
-    RawResult,
-    ResultCache,
-)
+from websearch_gateway.cache.kinds import ANSWERS, RAW_RESULTS, WEB_RESULTS, RawResult
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.results import ResultCache
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.cache.similar import SimilarQuestions
 from websearch_gateway.errors import StateUnavailable

@@ -1,4 +1,4 @@
-"""Results that may be served again: for the same question with the same parameters, and for how long.
+"""Results that may be served again for the same question with the same parameters.
 
 They are stored in memory first, then in the shared state, until their time is over or the cache is cleared.
 """
@@ -8,52 +8,48 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import re
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import Field, FiniteFloat, ValidationError
 
-from websearch_gateway.base import CacheMemory, SharedCache, in_words, is_web_address
+from websearch_gateway.base import CacheMemory, SharedCache, in_words
+from websearch_gateway.cache.clearing import Stamp, is_cleared, question_name
+from websearch_gateway.cache.kinds import R, RawResult, ResultKind
+from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import NOT_RERANKED, State
 from websearch_gateway.results import (
-    CacheMatch,
-    CacheState,
     SearchResponse,
-    Usage,
     WebSearchResponse,
-    WireModel,
 )
 from websearch_gateway.upstream.layers import BestEffort
 
 _log = logging.getLogger(__name__)
-
-R = TypeVar("R", bound=WireModel)
-
-
-class RawResult(WireModel):
-    """The result of one query. `provider` and `result` are as in `RawQuery`, without errors."""
-
-    provider: str = ""
-    result: dict[str, Any] = Field(default_factory=dict)
-    cache: CacheState = "miss"
-    cache_match: CacheMatch | None = None
-    age_seconds: float = 0.0
-    cost_usd: float = 0.0
-    warnings: tuple[str, ...] = ()
-
 
 AnyResult = TypeVar("AnyResult", SearchResponse, WebSearchResponse, RawResult)
 
 STOPGAP_SECONDS = 60.0
 """How long to serve a result that a better one may soon replace (seconds)."""
 
+ALWAYS_STORED_BYTES = 900_000
+"""A backend may leave out larger values without an error, as Firestore does."""
+
+CHECK_SECONDS = 5.0
+"""How long a process may serve an entry from memory that another one has cleared (seconds)."""
+
+OUTAGE_SECONDS = 30.0
+"""The same while the state cannot be read (seconds)."""
+
+CLOCK_SKEW_SECONDS = 60.0
+"""How far the clocks of processes may differ (seconds)."""
+
+_MOST_USD = 10.0  # no result costs more, so a row with a higher price is forged
 _SCHEMA = 2  # part of every key; raise it when old entries must no longer be served
 _cost_of = attrgetter("cost_usd")
 _parameters = attrgetter(
@@ -61,36 +57,6 @@ _parameters = attrgetter(
 )
 
 Scope = Literal["shared", "user"]
-KindName = Literal["answers", "web", "raw"]
-
-
-@dataclass(frozen=True, slots=True)
-class ResultKind(Generic[R]):
-    """The parts of a cache that depend on the kind of its results.
-
-    Attributes:
-        name: the kind in statistics and in `cache_clear`.
-        prefix: the beginning of its state keys.
-        model: the type of the results.
-        is_valid: whether a result is worth keeping. It checks all that readers rely on, since the state is untrusted.
-        unbilled: the fields without a price, for all callers but the first, who paid for the result.
-    """
-
-    name: KindName
-    prefix: str
-    model: type[R]
-    is_valid: Callable[[R], bool]
-    unbilled: Mapping[str, object] = field(default_factory=lambda: {"cost_usd": 0.0})
-
-    def recalled(self, response: R) -> R | None:
-        """`response` as the cache serves it, or None if it is not worth keeping."""
-        if not self.is_valid(response):
-            return None
-        return self.free(response).model_copy(update={"cache": "exact", "cache_match": None})
-
-    def free(self, response: R) -> R:
-        """`response` without its price."""
-        return response.model_copy(update=self.unbilled)
 
 
 class ResultCache(Generic[R]):
@@ -127,7 +93,7 @@ class ResultCache(Generic[R]):
         self._made_by = () if orderer is None else (orderer,)
         self._entry = _Entry[kind.model]  # type: ignore[name-defined]
         self._best_effort = BestEffort("Answers are cached in this process only")
-        self._memory: SharedCache[str, _Held[R]] = SharedCache(memory, clock)
+        self._memory: SharedCache[str, _Remembered[R]] = SharedCache(memory, clock)
 
     def __len__(self) -> int:
         """The number of results in memory."""
@@ -155,8 +121,8 @@ class ResultCache(Generic[R]):
         if (seconds := self.lifetimes.fresh(query, self.clock())) <= 0:
             return None
         key = self.key(query, caller)
-        if known := self._recent(key):
-            return known
+        if recent := self._recent(key):
+            return recent
         entry = await self._fetch(key)
         if entry and entry.expires <= self.clock() and not entry.stopgap:
             entry = await self._fetch(_stopgap_key(key))
@@ -188,7 +154,7 @@ class ResultCache(Generic[R]):
         if seconds <= 0 or kept is None:
             return
         key, stale_seconds = self.key(query, caller), self.lifetimes.stale(query, self.clock())
-        if stopgap and (known := await self._usable(key)) and not known.stopgap:
+        if stopgap and (better := await self._usable(key)) and not better.stopgap:
             key, stale_seconds = _stopgap_key(key), 0.0
         now = self.clock()
         entry = self._entry(
@@ -201,16 +167,15 @@ class ResultCache(Generic[R]):
             response=kept,
         )
         memory = self._memory
-        held = _Held(entry, now + CHECK_SECONDS, untaken=True)
-        memory.put(key, held, expires=entry.usable_until)
+        remembered = _Remembered(entry, now + CHECK_SECONDS, is_stored=False)
+        memory.put(key, remembered, expires=entry.usable_until)
         value = entry.model_dump_json(by_alias=True).encode()
 
         async def store() -> bool:
             await self._state.put(key, value, seconds + stale_seconds)
             return len(value) <= ALWAYS_STORED_BYTES or await self._state.get(key) is not None
 
-        if await self._best_effort(store, False):
-            held.untaken = False
+        remembered.is_stored = await self._best_effort(store, False)
 
     def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
@@ -221,17 +186,19 @@ class ResultCache(Generic[R]):
 
     def _recent(self, key: str) -> Served[R] | None:
         now = self.clock()
-        for one in (key, _stopgap_key(key)):
-            if (held := self._memory.get(one)) and now < min(
-                held.entry.expires, held.trusted_until
-            ):
-                return self._served(held.entry)
+        for memory_key in (key, _stopgap_key(key)):
+            remembered = self._memory.get(memory_key)
+            if remembered and now < min(remembered.entry.expires, remembered.trusted_until):
+                return self._served(remembered.entry)
         return None
 
     async def _usable(self, key: str, longest_seconds: float = math.inf) -> _Entry[R] | None:
         """The entry, fresh or stale, unless it is too old to be served at all."""
-        now, held = self.clock(), self._memory.get(key)
-        entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
+        now, remembered = self.clock(), self._memory.get(key)
+        if remembered and now < remembered.trusted_until:
+            entry: _Entry[R] | None = remembered.entry
+        else:
+            entry = await self._fetch(key)
         if entry is None or now >= entry.usable_until or now - entry.stored > longest_seconds:
             return None
         return entry
@@ -245,31 +212,39 @@ class ResultCache(Generic[R]):
     async def _fetch(self, key: str) -> _Entry[R] | None:
         """The entry in the state, from this or another process; in an outage the one in memory."""
         memory = self._memory
-        failed: bytes | None = b""
-        stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
-        now, held = self.clock(), memory.get(key)
-        if held is not None and (stored == failed or (stored is None and held.untaken)):
-            known: _Entry[R] = held.entry
-            if stored == failed or not await self._best_effort(
-                partial(_is_cleared, self._state, known), False
-            ):
-                seconds = OUTAGE_SECONDS if stored == failed else CHECK_SECONDS
-                held.trusted_until = now + seconds
-                return known
+        outage: bytes | None = b""
+        stored = await self._best_effort(lambda: self._state.get(key), outage, seconds=None)
+        remembered = memory.get(key)
+        if remembered is not None:
+            if stored == outage:
+                return self._trust(remembered, OUTAGE_SECONDS)
+            if stored is None and not remembered.is_stored:
+                entry = remembered.entry
+                cleared = partial(is_cleared, self._state, entry.stored, entry.question)
+                if not await self._best_effort(cleared, False):
+                    return self._trust(remembered, CHECK_SECONDS)
         memory.pop(key)
+        new_entry = self._parsed(stored) if stored else None
+        if new_entry is not None:
+            trusted_until = self.clock() + CHECK_SECONDS
+            memory.put(key, _Remembered(new_entry, trusted_until), expires=new_entry.usable_until)
+        return new_entry
+
+    def _trust(self, remembered: _Remembered[R], seconds: float) -> _Entry[R]:
+        remembered.trusted_until = self.clock() + seconds
+        return remembered.entry
+
+    def _parsed(self, value: bytes) -> _Entry[R] | None:
+        """An entry of the state; None if this gateway did not write it or would not serve it."""
         try:
-            entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
+            entry: _Entry[R] = self._entry.model_validate_json(value)
         except ValidationError:
             return None
-        is_valid = (
-            entry.stored <= now + CLOCK_SKEW_SECONDS
-            and entry.stored <= entry.expires <= entry.stale_until
-        )
-        if not is_valid or (kept := self.kind.recalled(entry.response)) is None:
+        is_of_the_past = entry.stored <= self.clock() + CLOCK_SKEW_SECONDS
+        if not is_of_the_past or not entry.stored <= entry.expires <= entry.stale_until:
             return None
-        entry = entry.model_copy(update={"response": kept})
-        memory.put(key, _Held(entry, now + CHECK_SECONDS), expires=entry.usable_until)
-        return entry
+        response = self.kind.recalled(entry.response)
+        return None if response is None else entry.model_copy(update={"response": response})
 
 
 def variant(*parameters: object) -> str:
@@ -284,140 +259,10 @@ def digest(query: SearchQuery, *more: object) -> bytes:
     return hashlib.blake2b(identity, digest_size=20).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Lifetimes:
-    """Times to live, in seconds.
-
-    Attributes:
-        ttl: for changing subjects, such as weather, prices and news; 0 turns the cache off.
-        long_ttl: for all other results.
-        stale_if_error: how much longer these other results may be served if upstreams fail (RFC 5861, section 4).
-    """
-
-    ttl: float = 300.0
-    long_ttl: float = 3_600.0
-    stale_if_error: float = 86_400.0
-
-    def fresh(self, query: SearchQuery, now: float) -> float:
-        """How long a result is fresh (seconds): with a freshness filter, at most a tenth of its hours.
-
-        Args:
-            now: seconds since the epoch; decides which year is the current one.
-        """
-        if self.ttl <= 0:
-            return 0.0
-        seconds = self.ttl if is_current(query, now) else self.long_ttl
-        return (
-            seconds
-            if query.freshness_hours is None
-            else min(seconds, query.freshness_hours * 3600 / 10)
-        )
-
-    def stale(self, query: SearchQuery, now: float) -> float:
-        """How long a result that is no longer fresh may replace a failed search (seconds); 0 for changing subjects."""
-        return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
-
-    @property
-    def longest(self) -> float:
-        """The longest time for which a result is fresh (seconds)."""
-        return max(self.ttl, self.long_ttl)
-
-
-def is_current(query: SearchQuery, now: float) -> bool:
-    """Whether a query is about a changing subject, judged by its words, freshness filter or topic."""
-    is_recent = query.freshness_hours is not None or query.topic == "news"
-    return is_recent or is_timely(query.text, time.gmtime(now).tm_year)
-
-
-_STALE_SOON = re.compile(
-    r"""\b(?:
-        today(?:'?s)? | tonight(?:'?s)? | tomorrow(?:'?s)? | yesterday(?:'?s)? | now | nowadays | current(?:ly)?
-      | latest | newest | recent(?:ly)? | live | breaking | upcoming | trending | ongoing | so\ far
-      | (?:this|next|last)\ (?:minute|hour|morning|afternoon|evening|night|week|weekend|month|quarter|year|season
-          |spring|summer|autumn|fall|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday|game|match|race)
-      | news | headlines? | weather | forecasts? | temperatures? | humidity | air\ quality | traffic | delays?
-      | outages?
-      | scores? | standings | fixtures? | line-?ups? | odds | polls? | results? | election
-      | prices? | pricing | costs? | how\ much\ (?:is|are|does) | shares? | stocks? | quotes? | market\ cap | net\ worth
-      | rates? | interest | exchange | bitcoin | btc | ethereum | crypto\w* | gold | silver | oil
-      | in\ stock | available | availability | open\ now | is\ \w+\ (?:down|open|closed|alive|dead|married)
-      | time\ (?:is\ it|in) | who\ (?:is\ (?:winning|leading)|won) | updates?
-    )\b""",
-    re.VERBOSE,
-)
-_YEAR = re.compile(r"(?<![\d.])20\d\d(?![\d.])")
-
-
-def is_timely(text: str, this_year: int) -> bool:
-    """Whether a question is about a subject that changes hourly, or names this year or a later one.
-
-    When in doubt it is: a past price counts too.
-    """
-    if _STALE_SOON.search(text.lower()):
-        return True
-    return any(int(year) >= this_year for year in _YEAR.findall(text))
-
-
 def is_stopgap(response: SearchResponse) -> bool:
     """Whether a configured engine or the reranker failed, so that a better answer may come soon."""
-    return response.fallback is not None or any(
-        one.startswith(NOT_RERANKED) for one in response.warnings
-    )
-
-
-def _is_valid(response: SearchResponse) -> bool:
-    urls = [page.url for page in response.citations] + [page.url for page in response.sources]
-    if response.error is not None or not urls or not all(map(is_web_address, urls)):
-        return False
-    first = [(cited.start_index, cited.end_index) for cited in response.citations]
-    others = [
-        (span.start_index, span.end_index) for cited in response.citations for span in cited.spans
-    ]
-    return all(0 <= start <= end <= len(response.text) for start, end in (*first, *others))
-
-
-ANSWERS: ResultKind[SearchResponse] = ResultKind(
-    name="answers",
-    prefix="cache/exact/",
-    model=SearchResponse,
-    is_valid=_is_valid,
-    unbilled={"cost_usd": 0.0, "usage": Usage()},
-)
-
-
-def _are_valid(response: WebSearchResponse) -> bool:
-    results = response.results
-    return (
-        response.error is None
-        and bool(results)
-        and all(
-            is_web_address(r.link) and r.page_content and 0 <= r.relevance_score <= 1
-            for r in results
-        )
-    )
-
-
-WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
-    name="web",
-    prefix="cache/web/",
-    model=WebSearchResponse,
-    is_valid=_are_valid,
-)
-
-
-def _is_valid_raw(found: RawResult) -> bool:
-    items = found.result.get("items")
-    if not isinstance(items, list) or not items:
-        return False
-    return all(isinstance(item, dict) and is_web_address(str(item.get("link"))) for item in items)
-
-
-RAW_RESULTS: ResultKind[RawResult] = ResultKind(
-    name="raw",
-    prefix="cache/raw/",
-    model=RawResult,
-    is_valid=_is_valid_raw,
-)
+    is_unranked = any(warning.startswith(NOT_RERANKED) for warning in response.warnings)
+    return is_unranked or response.fallback is not None
 
 
 async def stand_in(
@@ -440,18 +285,6 @@ def _warned(served: Served[AnyResult], reason: str) -> Served[AnyResult]:
     return served._replace(response=response)
 
 
-ALWAYS_STORED_BYTES = 900_000
-"""A backend may leave out larger values without an error, as Firestore does."""
-
-CHECK_SECONDS, OUTAGE_SECONDS = 5.0, 30.0
-"""How long a process may serve an entry from memory that another one has cleared; and that, in an outage (seconds)."""
-
-CLOCK_SKEW_SECONDS = 60.0
-"""How far the clocks of processes may differ (seconds)."""
-
-_MOST_USD = 10.0  # no result costs more, so a row with a higher price is forged
-
-
 class Served(NamedTuple, Generic[R]):
     """A result and its origin.
 
@@ -463,13 +296,6 @@ class Served(NamedTuple, Generic[R]):
     saved_usd: float = 0.0
     joined: bool = False
     age_seconds: float = 0.0
-
-
-class Stamp(BaseModel):
-    """The metadata of every entry: when it was stored (seconds since the epoch), and its `question_name`."""
-
-    stored: FiniteFloat | None = None
-    question: str | None = None
 
 
 class _Entry(Stamp, Generic[R]):
@@ -492,65 +318,15 @@ class _Entry(Stamp, Generic[R]):
 
 
 @dataclass(slots=True)
-class _Held(Generic[R]):
+class _Remembered(Generic[R]):
     """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it.
 
-    An entry is `untaken` until the state has stored it, and for its whole life if the state does not.
+    `is_stored` is false until the state has stored the entry, and stays so if the state does not.
     """
 
     entry: _Entry[R]
     trusted_until: float
-    untaken: bool = False
-
-
-CLEARED = "cache/cleared/"
-"""The beginning of the state keys of marks. Entries that are only in a process's memory go by these when the cache is
-cleared: a mark is a moment (seconds since the epoch), and what was stored before it is gone."""
-
-_EVERYTHING, _MARK_SECONDS = "all", 30 * 86_400.0
-
-
-async def mark_cleared(state: State, before: float, questions: Collection[str] | None) -> None:
-    """Tell all processes that the entries stored `before` a moment are cleared: all, or those of these questions.
-
-    Args:
-        questions: as from `question_name`; None for all.
-
-    Raises:
-        StateUnavailable: the state failed.
-    """
-    for name in (_EVERYTHING,) if questions is None else questions:
-        prefix = f"{CLEARED}{name}/"
-        # A key of its own, since another process may clear at this moment too: the later mark counts.
-        await state.put(f"{prefix}{before!r}", repr(before).encode(), _MARK_SECONDS)
-        for key in [key async for key, mark in state.scan(prefix) if _moment(mark) < before]:
-            await state.delete(key)
-
-
-async def _is_cleared(state: State, entry: _Entry[Any]) -> bool:
-    prefixes = [f"{CLEARED}{name}/" for name in (_EVERYTHING, entry.question)]
-    return any(
-        [
-            entry.stored <= _moment(mark)
-            for prefix in prefixes
-            async for _, mark in state.scan(prefix)
-        ]
-    )
-
-
-def _moment(mark: bytes) -> float:
-    """The moment of a mark; long ago if it is unreadable."""
-    try:
-        return float(mark)
-    except ValueError:
-        return -math.inf
-
-
-def question_name(text: str) -> str:
-    """The name shared by all entries about a question, with any parameters: a digest that ignores letter case."""
-    return hashlib.blake2b(
-        text.casefold().encode("utf-8", "surrogatepass"), digest_size=16
-    ).hexdigest()
+    is_stored: bool = True
 
 
 def _stopgap_key(key: str) -> str:

@@ -22,20 +22,11 @@ from typing import Any, TypeVar
 from pydantic import ConfigDict, FiniteFloat, ValidationError
 
 from websearch_gateway.base import CacheMemory, SharedCache
+from websearch_gateway.cache.clearing import Stamp, question_name
+from websearch_gateway.cache.kinds import KindName, ResultKind
+from websearch_gateway.cache.lifetimes import Lifetimes, is_timely
 from websearch_gateway.cache.meaning import Wording
-from websearch_gateway.cache.results import (
-    CLOCK_SKEW_SECONDS,
-    KindName,
-    Lifetimes,
-    ResultCache,
-    ResultKind,
-    Scope,
-    Served,
-    Stamp,
-    digest,
-    is_timely,
-    question_name,
-)
+from websearch_gateway.cache.results import CLOCK_SKEW_SECONDS, ResultCache, Scope, Served, digest
 from websearch_gateway.models import LONGEST_QUERY, Caller, SearchQuery
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from websearch_gateway.base import CacheMemory, SharedCache, in_cache_thread
+from websearch_gateway.cache.kinds import KindName
 from websearch_gateway.cache.meaning import Wording
-from websearch_gateway.cache.results import KindName, Served
+from websearch_gateway.cache.results import Served
 from websearch_gateway.cache.semantic import (
     AskedQuestions,
     QuestionRow,

@@ -15,7 +15,8 @@ from websearch_gateway.base import (
     records,
     strip_invisible_characters,
 )
-from websearch_gateway.cache.results import RawResult, Served
+from websearch_gateway.cache.kinds import RawResult
+from websearch_gateway.cache.results import Served
 from websearch_gateway.errors import SearchError, SearchProviderParseError, shown
 from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import (

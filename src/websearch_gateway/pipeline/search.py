@@ -25,7 +25,8 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from websearch_gateway.base import AddressPolicy, child_span, in_own_thread
-from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
+from websearch_gateway.cache.kinds import RawResult
+from websearch_gateway.cache.results import ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.similar import Similar, SimilarQuestions
 from websearch_gateway.errors import (
     Exhausted,
