@@ -667,11 +667,10 @@ GUESSES = {
         f"formats.pdf.{name}"
         for name in ("LONGEST_HEADING", "MOST_MARGIN_LINES", "MOST_PAGE_NUMBERS")
     ),
+    *(f"formats.pdf_layout.{name}" for name in ("MOST_CUTS", "MOST_GUTTERS")),
     *(
-        f"formats.pdf_layout.{name}"
-        for name in (
-            *("FARTHEST_BULLET", "MOST_BULLETS", "MOST_CUTS", "MOST_DROP_CAPS", "MOST_GUTTERS"),
-        )
+        f"formats.pdf_marks.{name}"
+        for name in ("FARTHEST_BULLET", "MOST_BULLETS", "MOST_DROP_CAPS")
     ),
     "formats.pdf_tables.MOST_COLUMNS",
     "formats.pdf_tables._FARTHEST_ROW",

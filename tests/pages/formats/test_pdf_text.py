@@ -1,20 +1,14 @@
-"""The words of a PDF become sentences: raised signs, links, broken words, other scripts, listings, drafts."""
+"""The words of a PDF as they are read: raised signs, links, forms, other scripts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.documents import at, drawn
+from tests.pages.formats.pdf_words import word
 from websearch_gateway.pages.formats import pdf_page
 from websearch_gateway.pages.formats.pdf import pdf
-from websearch_gateway.pages.formats.pdf_layout import (
-    LEAST_NUMBERED,
-    MOST_BULLETS,
-    MOST_DROP_CAPS,
-    Block,
-    blocks,
-)
-from websearch_gateway.pages.formats.pdf_page import MOST_COMPARED, Link, Sheet, Word
+from websearch_gateway.pages.formats.pdf_page import MOST_COMPARED, Link, Word
 from websearch_gateway.pages.formats.pdf_text import (
     Sign,
     in_reading_order,
@@ -61,17 +55,6 @@ def test_a_power_in_a_pdf_does_not_touch_its_base() -> None:
     assert "105" not in found
 
 
-def word(
-    x0: float,
-    text: str,
-    y: float = 100,
-    size: float = 10,
-    width: float | None = None,
-    **more: object,
-) -> Word:
-    return Word(x0, x0 + (width if width is not None else 5 * len(text)), y, size, text, **more)  # type: ignore[arg-type]
-
-
 HEBREW = "שלום"
 
 
@@ -107,114 +90,6 @@ def test_the_words_of_a_line_are_in_the_order_in_which_they_are_read(
     assert text_of(line) == text
 
 
-def page(words: list[Word], dots: list[tuple[float, float]] | None = None) -> list[Block]:
-    return blocks(Sheet(words, "", {}, 300, dots or []))
-
-
-PROSE = [
-    "the",
-    "keepers",
-    "meet",
-    "at",
-    "the",
-    "old",
-    "mill",
-    "and",
-    "talk",
-    "of",
-    "the",
-    "gates",
-    "all",
-    "day",
-    "long",
-]
-
-
-def line(y: float, words: list[str], x0: float = 40) -> list[Word]:
-    found = []
-    for text in words:
-        found.append(word(x0, text, y))
-        x0 = found[-1].x1 + 3
-    return found
-
-
-def test_the_numbers_of_the_lines_of_a_draft_are_left_out() -> None:
-    rows = [
-        [word(10, str(number)), *line(280 - 20 * number, PROSE)]
-        for number in range(1, LEAST_NUMBERED + 1)
-    ]
-    placed = [one._replace(y=row[-1].y) for row in rows for one in row]
-    assert [block.text for block in page(placed)] == [" ".join(PROSE * LEAST_NUMBERED)]
-
-
-def test_the_numbers_of_rows_and_of_few_lines_stay() -> None:
-    table = [
-        one
-        for number in range(1, 8)
-        for one in (
-            word(10, str(number), 280 - 12 * number),
-            word(60, "gull", 280 - 12 * number),
-            word(140, "sea", 280 - 12 * number),
-        )
-    ]
-    assert page(table)[0].rows[0] == ("1", "gull", "sea")
-    few = [
-        one
-        for number in range(1, LEAST_NUMBERED)
-        for one in (word(10, str(number), 280 - 12 * number), *line(280 - 12 * number, PROSE))
-    ]
-    assert any("1" in str(block) for block in page(few))
-
-
-def test_a_large_first_letter_belongs_to_the_word_beside_it() -> None:
-    letter = word(20, "T", 76, 40, 24)
-    lower = [*line(88, PROSE, 46), *line(76, PROSE, 46), *line(64, PROSE, 20)]
-    words = [letter, *line(100, ["he", *PROSE], 46), *lower]
-    assert [block.text[:15] for block in page(words)] == ["The the keepers"]
-
-
-def test_lines_in_a_typed_font_are_a_listing_with_their_indents() -> None:
-    code = [
-        word(20, "def", 100, is_typed=True),
-        word(40, "lift(n):", 100, is_typed=True),
-        word(40, "return", 88, is_typed=True),
-        word(85, "n", 88, is_typed=True),
-        word(20, "x", 64, is_typed=True),
-    ]
-    found = page([*line(140, PROSE), *line(128, PROSE), *code, *line(20, PROSE), *line(8, PROSE)])
-    assert [block.text for block in found if block.is_listing] == [
-        "def lift(n):\n    return   n\n\nx"
-    ]
-    assert not any(block.is_listing for block in page(code))  # all of the page is typed
-
-
-def test_bullets_that_are_drawn_make_items() -> None:
-    words = [*line(100, ["Short"]), *line(88, ["inner"], 60), *line(76, ["Last"])]
-    found = page(words, [(30, 103), (50, 91), (30, 79)])
-    assert [(block.text, block.depth) for block in found] == [
-        ("Short", 1),
-        ("inner", 2),
-        ("Last", 1),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("broken", "whole"),
-    [
-        ("neces|sary", "necessary"),
-        ("state-of-the|art", "state-of-the-art"),
-        ("COVID|19", "COVID-19"),
-        ("anti|American", "anti-American"),
-    ],
-)
-def test_a_hyphen_at_the_end_of_a_line_stays_if_it_belongs_to_the_word(
-    broken: str, whole: str
-) -> None:
-    first, second = broken.split("|")
-    words = [*line(100, [*PROSE, f"{first}\x02"]), *line(88, [second, "ends", "here."])]
-    assert page(words)[0].text == f"{' '.join(PROSE)} {whole} ends here."
-
-
 def linking(address: str, place: str, text: str) -> str:
     """The Markdown of a page that leads to an address."""
     link = f"<</Type/Annot/Subtype/Link/Rect[{place}]/A<</S/URI/URI({address})>>>>"
@@ -239,23 +114,6 @@ def test_the_values_of_a_form_are_text() -> None:
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", ""])
 def test_an_address_that_is_not_of_the_web_is_no_link(address: str) -> None:
     assert linking(address, "0 0 300 300", "See the plan.") == "*Page 1*\n\nSee the plan."
-
-
-@pytest.mark.parametrize("more", [0, 1])
-def test_large_letters_and_dots_that_are_too_many_are_part_of_a_drawing(more: int) -> None:
-    rows = range(MOST_DROP_CAPS + more)
-    letters = [word(20, "T", 76 - 200 * at, 40, 24) for at in rows]
-    beside = [
-        one
-        for at in rows
-        for row in range(3)
-        for one in line(100 - 12 * row - 200 * at, ["he", *PROSE], 46)
-    ]
-    assert sum("The" in block.text for block in page([*letters, *beside])) == (
-        0 if more else MOST_DROP_CAPS
-    )
-    dots = [(30.0, 103.0)] * (MOST_BULLETS + more)
-    assert [block.depth for block in page(line(100, ["Short"]), dots)] == [0 if more else 1]
 
 
 def test_a_page_of_many_links_and_words_is_read_soon(monkeypatch: pytest.MonkeyPatch) -> None:

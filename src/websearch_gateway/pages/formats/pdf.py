@@ -1,6 +1,12 @@
 """A PDF as a tree for each page: headings by the outline or their size, without repeated headers. Pure and linear.
 
-`pdf_page` reads the words of a page, `pdf_layout` finds its blocks with the tables of `pdf_tables`.
+pdf_page        a page as PDFium gives it -> words, links, ruling lines
+pdf_text        the characters of words: raised signs, scripts from right to left, marks of hyphens
+pdf_marks       large first letters, numbers of lines, drawn bullets
+pdf_lines       words -> lines and their segments
+pdf_layout      segments -> columns, and their blocks in reading order
+pdf_paragraphs  the lines of a column -> paragraphs, list items, listings
+pdf_tables      tables, with ruling lines and without
 """
 
 from __future__ import annotations
@@ -11,13 +17,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.formats.pdf_layout import LARGER, Block, blocks, lines
+from websearch_gateway.pages.formats.pdf_layout import LARGER, blocks
+from websearch_gateway.pages.formats.pdf_lines import has_letters, lines
 from websearch_gateway.pages.formats.pdf_page import Sheet, Word, links, sheet, with_form_values
+from websearch_gateway.pages.formats.pdf_paragraphs import Block
 from websearch_gateway.pages.formats.pdf_text import texts_of, without_marks
 from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, Builder, markdown_of
 
@@ -38,20 +46,7 @@ busy machine does not shorten a document, and the clock only where the job would
 MOST_PAGES = 1_000
 ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
 
-LONGEST_HEADING = 200
-MARGIN = 0.095
-"""The part of a page's height, above and below, in which headers and footers stand."""
-MOST_MARGIN_LINES = 3
-MOST_PAGE_NUMBERS = 2
-"""The numbers of a line without letters that counts pages, such as `3 / 10`."""
-OFTEN = 3
-"""A header or footer is on at least so many pages, or on both of two: chapters have their own."""
-
-_NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
-_NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
 _NO_TITLES = ("", "untitled", "(anonymous)")
-_DEEPEST_HEADING = 6
-_MOST_HEADINGS = 10_000
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 Outline = dict[tuple[int, str], int]
@@ -63,36 +58,55 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: the PDF is damaged, encrypted, or has no text (`details["reason"]`).
     """
+    clock = _Clock()
+    document = _read(body, clock)
+    if not any(page.words or page.turned for page in document.sheets):
+        reason = "scanned" if document.count else "empty"
+        message = "The PDF has no text; its pages are scans."
+        raise SearchFetchError(message, details={"reason": reason})
+    pages = list(clock.items(map(blocks, _without_margins(document.sheets)), LAYOUT))
+    levels = _levels(pages, document.outline)
+    anchors: list[tuple[int, str]] = []
+    texts: list[str] = []
+    offset = last = 0
+    for last, text in clock.items(_written(pages, document.outline, levels), WRITING):
+        anchors.append((offset, f"page={last}"))
+        texts.append(text)
+        offset += len(text) + 2
+    title = _title(document.title, pages[0], levels)
+    if not title:
+        title = unquote(urlsplit(url).path.rpartition("/")[2])
+    written = last if any(pages[last:]) else len(pages)  # pages without text need no writing
+    warnings = (ONLY_FIRST.format(document.count, written),) if written < document.count else ()
+    return Extracted(title, "\n\n".join(texts), None, warnings, tuple(anchors))
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """What PDFium reads of a document: the number of its pages, and those for which there was time."""
+
+    count: int
+    sheets: list[Sheet]
+    outline: Outline
+    title: str
+
+
+def _read(body: bytes, clock: _Clock) -> _Document:
     import pypdfium2
 
-    clock = _Clock()
     try:
         document = pypdfium2.PdfDocument(body)
-        count = len(document)
-        outline = _outline(document)
-        sheets = list(clock.items(_read(document), READING))
-        stated_title = _line(document.get_metadata_value("Title"))
+        return _Document(
+            count=len(document),
+            sheets=list(clock.items(_sheets(document), READING)),
+            outline=_outline(document),
+            title=_line(document.get_metadata_value("Title")),
+        )
     except pypdfium2.PdfiumError as error:
         is_locked = getattr(error, "err_code", None) == _PASSWORD
         reason = "encrypted" if is_locked else "damaged"
         message = f"The PDF is {'locked with a password' if is_locked else reason}."
         raise SearchFetchError(message, details={"reason": reason}) from None
-    if not any(page.words or page.turned for page in sheets):
-        message = "The PDF has no text; its pages are scans."
-        raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
-    pages = list(clock.items(map(blocks, _without_margins(sheets)), LAYOUT))
-    levels = _levels(pages, outline)
-    anchors: list[tuple[int, str]] = []
-    texts: list[str] = []
-    at = last = 0
-    for last, text in clock.items(_written(pages, outline, levels), WRITING):
-        anchors.append((at, f"page={last}"))
-        texts.append(text)
-        at += len(text) + 2
-    name = _title(stated_title, pages[0], levels) or unquote(urlsplit(url).path.rpartition("/")[2])
-    written = last if any(pages[last:]) else len(pages)  # pages without text need no writing
-    warnings = (ONLY_FIRST.format(count, written),) if written < count else ()
-    return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
 
 
 class _Clock:
@@ -127,7 +141,7 @@ def _is_title(title: str, page: Sequence[Block]) -> bool:
     return any(title.casefold() in block.text.casefold() for block in page)
 
 
-def _read(document: Any) -> Iterator[Sheet]:
+def _sheets(document: Any) -> Iterator[Sheet]:
     """The pages, until there is enough text."""
     has_form = bool(document.get_formtype())
     length = 0
@@ -137,12 +151,16 @@ def _read(document: Any) -> Iterator[Sheet]:
         if has_form and with_form_values(page):
             page.close()
             page = document[number]
-        read = sheet(page, linked)
+        words_and_lines = sheet(page, linked)
         page.close()
-        yield read
-        length += sum(len(word.text) + 1 for word in read.words)
+        yield words_and_lines
+        length += sum(len(word.text) + 1 for word in words_and_lines.words)
         if length > MAX_MARKDOWN:
             return
+
+
+_DEEPEST_HEADING = 6
+_MOST_HEADINGS = 10_000
 
 
 def _outline(document: Any) -> Outline:
@@ -157,32 +175,56 @@ def _outline(document: Any) -> Outline:
     return headings
 
 
+MARGIN = 0.095
+"""The part of a page's height, above and below, in which headers and footers stand."""
+MOST_MARGIN_LINES = 3
+MOST_PAGE_NUMBERS = 2
+"""The numbers of a line without letters that counts pages, such as `3 / 10`."""
+OFTEN = 3
+"""A header or footer is on at least so many pages, or on both of two: chapters have their own."""
+_NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
+_SAME_HEIGHT = 4
+"""A header or footer moves less than this between two pages, in points."""
+
+
 def _without_margins(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
     """The pages without the headers, footers and page numbers that many of them repeat."""
     margins = [_margin_lines(page) for page in sheets]
-    often = Counter(mark for margin in margins for mark in margin)
-    least = min(OFTEN, max(2, sum(1 for page in sheets if page.words)))
+    pages_with: Counter[_Margin] = Counter()
+    for margin in margins:
+        pages_with.update(margin.keys())
+    with_words = sum(1 for page in sheets if page.words)
+    least = min(OFTEN, max(2, with_words))
     for page, margin in zip(sheets, margins, strict=True):
         repeated: set[Word] = set()
         for mark, line in margin.items():
-            if often[mark] >= least:
+            if pages_with[mark] >= least:
                 repeated.update(line)
         if repeated:
             page = page._replace(words=[word for word in page.words if word not in repeated])
         yield page
 
 
-def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
-    """The outermost lines in the upper and lower margin, by their text without numbers, and their place."""
-    marks: dict[tuple[str, int], list[Word]] = {}
+class _Margin(NamedTuple):
+    """What a header or footer has in common on all pages: its text without numbers, and its height."""
+
+    text: str
+    height: int
+
+
+def _margin_lines(page: Sheet) -> dict[_Margin, list[Word]]:
+    """The outermost lines in the upper and lower margin."""
     upper = [word for word in page.words if word.y > (1 - MARGIN) * page.height]
     lower = [word for word in page.words if word.y < MARGIN * page.height]
-    for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
+    outermost = [*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]]
+    margin: dict[_Margin, list[Word]] = {}
+    for line in outermost:
         text = " ".join(word.text for word in line)
         # Many numbers are a row of a table.
-        is_named = _has_letters(text) or len(_NUMBER.findall(text)) <= MOST_PAGE_NUMBERS
-        marks[_NUMBER.sub("#", text) if is_named else text, round(line[0].y / 4)] = line
-    return marks
+        if has_letters(text) or len(_NUMBER.findall(text)) <= MOST_PAGE_NUMBERS:
+            text = _NUMBER.sub("#", text)
+        margin[_Margin(text, round(line[0].y / _SAME_HEIGHT))] = line
+    return margin
 
 
 def _written(
@@ -235,26 +277,41 @@ def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, i
     del letters[0.0]
     if not letters:
         return {}
-    least = letters.most_common(1)[0][0] * LARGER
-    for number, page in enumerate(pages, 1) if outline else ():
-        for block in page:
-            if (number, _bare(block.text)) in outline:
-                least = max(least, _size(block) + 0.5)  # a size below needs no guess
+    [(usual, _)] = letters.most_common(1)
+    least = max(usual * LARGER, _size_above(outline, pages))
     larger = sorted((size for size in letters if size >= least), reverse=True)
     return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, 1)}
 
 
+def _size_above(outline: Outline, pages: Sequence[Sequence[Block]]) -> float:
+    """The least size that no heading of the outline has: those and smaller ones need no guess. 0 without an outline."""
+    largest = 0.0
+    if not outline:
+        return largest
+    for number, page in enumerate(pages, 1):
+        for block in page:
+            if (number, _bare(block.text)) in outline:
+                largest = max(largest, _size(block) + _SIZE_STEP)
+    return largest
+
+
+_SIZE_STEP = 0.5
+"""Sizes of fonts are rounded to this, in points."""
+
+
 def _size(block: Block) -> float:
-    return round(block.size * 2) / 2
+    return round(block.size / _SIZE_STEP) * _SIZE_STEP
+
+
+LONGEST_HEADING = 200
 
 
 def _may_be_heading(block: Block) -> bool:
     is_text = not block.depth and not block.rows and not block.is_listing
-    return is_text and len(block.text) <= LONGEST_HEADING and _has_letters(block.text)
+    return is_text and len(block.text) <= LONGEST_HEADING and has_letters(block.text)
 
 
-def _has_letters(text: str) -> bool:
-    return any(map(str.isalpha, text))
+_NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
 
 
 def _bare(line: str) -> str:

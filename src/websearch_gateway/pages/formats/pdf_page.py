@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from websearch_gateway.pages.formats.pdf_text import (
+    BROKEN,
     MARKS,
     Sign,
     has_right_to_left,
@@ -29,8 +30,6 @@ MOST_POINTS = 20_000
 MOST_CHARACTERS = 200_000
 """The characters of a page that are read: a page of a telephone book has 30,000."""
 
-BROKEN = "\x02\ufffe\u00ad"
-"""Marks of a hyphen at the end of a line, which PDFium joins with the next: its own two, and the soft hyphen."""
 _WORD = re.compile(rf"[^\s\0{BROKEN}{MARKS}]+[{BROKEN}]?")
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -52,25 +51,130 @@ class Word(NamedTuple):
 
 
 Point = tuple[float, float]
-Span = tuple[float, float, float]
-"""A ruling line: the y of a horizontal or the x of a vertical one, its start and its end."""
+
+
+class Ruling(NamedTuple):
+    """A ruling line: the height of a level or the x of an upright one, where it starts and where it ends."""
+
+    place: float
+    start: float
+    end: float
+
+
+class Rulings(NamedTuple):
+    """The ruling lines of a page or of a table, by their direction."""
+
+    level: list[Ruling]
+    upright: list[Ruling]
 
 
 class Sheet(NamedTuple):
     """A page: upright words, the text that runs in another direction, ruling lines, and its height.
 
-    `lines` are the horizontal ones by True, and the vertical ones by False. `dots` are the middles of small shapes,
-    such as the bullets that browsers draw.
+    `dots` are the middles of small shapes, such as the bullets that browsers draw.
     """
 
     words: list[Word]
     turned: str
-    lines: dict[bool, list[Span]]
+    rulings: Rulings
     height: float
-    dots: list[Point] = []  # noqa: RUF012 - never changed
+    dots: list[Point]
 
 
 Turn = Callable[[float, float], Point]
+"""Where a place of a page moves when the page is turned."""
+
+
+class Link(NamedTuple):
+    """A part of a page that leads to an address."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    address: str
+
+    def holds(self, word: Word) -> bool:
+        """Whether the middle of a word lies in this part."""
+        middle = word.y + word.size / 3
+        return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= middle <= self.y1
+
+    def turned(self, turn: Turn) -> Link:
+        """The same part of the page after a turn."""
+        (ax, ay), (bx, by) = turn(self.x0, self.y0), turn(self.x1, self.y1)
+        return Link(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by), self.address)
+
+
+def sheet(page: Any, linked: Sequence[Link] = ()) -> Sheet:
+    """The words and lines of a pypdfium2 page, turned so that most of its text is upright. `linked` are its links."""
+    textpage = page.get_textpage()
+    characters = _Characters(textpage.raw)
+    runs = list(_runs(characters))
+    width, height = page.get_size()
+    shown = page.get_rotation() // 90
+    if shown % 2:
+        width, height = height, width
+    upright = _main_direction(runs, shown)
+    turn = _turn(upright, width, height)
+    words: list[Word] = []
+    turned: list[str] = []
+    for run in runs:
+        if run.direction == upright:
+            is_typed = characters.is_typed(run.words[0].start())
+            words += [
+                _word(characters, match, run.scale, turn, is_typed=is_typed) for match in run.words
+            ]
+        else:
+            turned += (_whole(match[0]) for match in run.words)
+    textpage.close()
+    words = _linked(words, [link.turned(turn) for link in linked])
+    shapes = _shapes(page, turn) if words else _Shapes()
+    return Sheet(
+        words=words,
+        turned=" ".join(turned),
+        rulings=shapes.rulings,
+        height=width if upright % 2 else height,
+        dots=shapes.dots,
+    )
+
+
+MOST_LINKS, MOST_COMPARED = 500, 1_000_000
+"""The links of a page that are looked at, and how often one is compared with a word."""
+_LONGEST_ADDRESS = 2_000
+_WEB = ("http://", "https://", "mailto:")
+
+
+def links(page: Any) -> list[Link]:
+    """The parts of a page that lead to addresses of the web, up to MOST_LINKS."""
+    import pypdfium2.raw as pdfium
+
+    places: list[Link] = []
+    position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
+    buffer = ctypes.create_string_buffer(_LONGEST_ADDRESS)
+    for _ in range(MOST_LINKS):
+        if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
+            break
+        action = pdfium.FPDFLink_GetAction(link)
+        if not action:
+            continue
+        length = pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, buffer, _LONGEST_ADDRESS)
+        if not 0 < length <= _LONGEST_ADDRESS:
+            continue
+        address = buffer.value.decode("utf-8", "replace")
+        if address.startswith(_WEB) and pdfium.FPDFLink_GetAnnotRect(link, box):
+            places.append(Link(box.left, box.bottom, box.right, box.top, address))
+    return places
+
+
+def with_form_values(page: Any) -> bool:
+    """Make what is written into the form of a page a part of its text. Returns whether the page must be opened anew."""
+    import pypdfium2.raw as pdfium
+
+    return bool(
+        pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS
+    )
+
+
 _ASKEW = 0.15
 """Text that leans more than this from an axis (in right angles) is turned, such as DRAFT across a page."""
 _NO_DIRECTION = -1
@@ -87,33 +191,6 @@ class _Run:
     @property
     def letters(self) -> int:
         return self.words[-1].end() - self.words[0].start()
-
-
-def sheet(page: Any, linked: Sequence[Link] = ()) -> Sheet:
-    """The words and lines of a pypdfium2 page, turned so that most of its text is upright. `linked` are its links."""
-    textpage = page.get_textpage()
-    characters = _Characters(textpage.raw)
-    runs = list(_runs(characters))
-    (width, height), shown = page.get_size(), page.get_rotation() // 90
-    if shown % 2:
-        width, height = height, width
-    upright = _main_direction(runs, shown)
-    turn = _turn(upright, width, height)
-    words: list[Word] = []
-    turned: list[str] = []
-    for run in runs:
-        if run.direction == upright:
-            is_typed = characters.is_typed(run.words[0].start())
-            scale = run.scale
-            words += (
-                _word(characters, match, scale, turn, is_typed=is_typed) for match in run.words
-            )
-        else:
-            turned += (_whole(match[0]) for match in run.words)
-    textpage.close()
-    words = _linked(words, [link.turned(turn) for link in linked])
-    lines, dots = _shapes(page, turn) if words else ({}, [])
-    return Sheet(words, " ".join(turned), lines, width if upright % 2 else height, dots)
 
 
 class _Characters:
@@ -159,6 +236,14 @@ class _Characters:
         """The size of the font of a character, without the scale of its line."""
         size: float = self._pdfium.FPDFText_GetFontSize(self._raw, index)
         return size
+
+    def signs(self, word: re.Match[str], turn: Turn) -> list[Sign]:
+        """The characters of a word with their places after a turn of the page."""
+        signs = []
+        for index, character in enumerate(word[0], word.start()):
+            x, y = turn(*self.origin(index))
+            signs.append(Sign(character, x, y, self.size(index)))
+        return signs
 
     def run(self, index: int) -> _Run:
         """A line that begins with a character, still without words."""
@@ -231,12 +316,9 @@ def _word(
     end = max(characters.end(last, turn), start)
     size = characters.size(first)
     is_backwards = has_right_to_left(text)
-    may_differ = len(text) > 1 and (text.isascii() or not _HALVES.search(text))
-    if may_differ and (is_backwards or _has_two_sizes(characters, text, first, size)):
-        signs = []
-        for index, sign in enumerate(text, first):
-            place = turn(*characters.origin(index))
-            signs.append(Sign(sign, *place, characters.size(index)))
+    has_signs = len(text) > 1 and (text.isascii() or not _HALVES.search(text))
+    if has_signs and (is_backwards or _has_two_sizes(characters, text, first, size)):
+        signs = characters.signs(match, turn)
         size = max(sign.size for sign in signs)
         baseline = next(sign.y for sign in signs if sign.size == size)
         if is_backwards:
@@ -257,12 +339,6 @@ def _has_two_sizes(characters: _Characters, text: str, first: int, size: float) 
     return False
 
 
-MOST_LINKS, MOST_COMPARED = 500, 1_000_000
-"""The links of a page that are looked at, and how often one is compared with a word."""
-_LONGEST_ADDRESS = 2_000
-_WEB = ("http://", "https://", "mailto:")
-
-
 def _linked(words: list[Word], places: Sequence[Link]) -> list[Word]:
     """The words with the addresses to which the page links them."""
     linked = list(words)
@@ -273,57 +349,6 @@ def _linked(words: list[Word], places: Sequence[Link]) -> list[Word]:
     return linked
 
 
-class Link(NamedTuple):
-    """A part of a page that leads to an address."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    address: str
-
-    def holds(self, word: Word) -> bool:
-        """Whether the middle of a word lies in this part."""
-        middle = word.y + word.size / 3
-        return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= middle <= self.y1
-
-    def turned(self, turn: Turn) -> Link:
-        """The same part of the page after a turn."""
-        (ax, ay), (bx, by) = turn(self.x0, self.y0), turn(self.x1, self.y1)
-        return Link(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by), self.address)
-
-
-def links(page: Any) -> list[Link]:
-    """The parts of a page that lead to addresses of the web, up to MOST_LINKS."""
-    import pypdfium2.raw as pdfium
-
-    places: list[Link] = []
-    position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
-    buffer = ctypes.create_string_buffer(_LONGEST_ADDRESS)
-    for _ in range(MOST_LINKS):
-        if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
-            break
-        action = pdfium.FPDFLink_GetAction(link)
-        if not action:
-            continue
-        length = pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, buffer, _LONGEST_ADDRESS)
-        if not 0 < length <= _LONGEST_ADDRESS:
-            continue
-        address = buffer.value.decode("utf-8", "replace")
-        if address.startswith(_WEB) and pdfium.FPDFLink_GetAnnotRect(link, box):
-            places.append(Link(box.left, box.bottom, box.right, box.top, address))
-    return places
-
-
-def with_form_values(page: Any) -> bool:
-    """Make what is written into the form of a page a part of its text. Returns whether the page must be opened anew."""
-    import pypdfium2.raw as pdfium
-
-    return bool(
-        pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS
-    )
-
-
 def _whole(text: str) -> str:
     """The text with whole characters: one beyond the first 65,536 comes in two halves."""
     if text.isascii() or not _HALVES.search(text):
@@ -331,34 +356,53 @@ def _whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _shapes(page: Any, turn: Turn) -> tuple[dict[bool, list[Span]], list[Point]]:
-    """The ruling lines, which are thin boxes and the straight parts of paths, and the middles of dots."""
+@dataclass(frozen=True, slots=True)
+class _Shapes:
+    """What is drawn on a page: its ruling lines, and the middles of dots."""
+
+    rulings: Rulings = field(default_factory=lambda: Rulings([], []))
+    dots: list[Point] = field(default_factory=list)
+
+
+def _shapes(page: Any, turn: Turn) -> _Shapes:
+    """The dots and the ruling lines, which are thin boxes and the straight parts of paths; none of a drawing."""
     import pypdfium2.raw as pdfium
 
-    lines: dict[bool, list[Span]] = {True: [], False: []}
-    dots: list[Point] = []
-    left = MOST_POINTS
+    shapes = _Shapes()
     count = pdfium.FPDFPage_CountObjects(page.raw)
-    for index in range(count if count <= MOST_OBJECTS else 0):
+    if count > MOST_OBJECTS:
+        return shapes
+    seen_points = 0
+    for index in range(count):
         element = pdfium.FPDFPage_GetObject(page.raw, index)
         if pdfium.FPDFPageObj_GetType(element) != pdfium.FPDF_PAGEOBJ_PATH:
             continue
         points = pdfium.FPDFPath_CountSegments(element)
-        left -= points
-        if left < 0:
-            return {}, []
+        seen_points += points
+        if seen_points > MOST_POINTS:
+            return _Shapes()
         if dot := _dot(element, turn):
-            dots.append(dot)
+            shapes.dots.append(dot)
             continue
         for start, end in _straight(element, points, turn):
-            x0, x1 = sorted((start[0], end[0]))
-            y0, y1 = sorted((start[1], end[1]))
-            is_flat, is_steep = y1 - y0 < 1, x1 - x0 < 1
-            if is_flat and not is_steep:
-                lines[True].append((y0, x0, x1))
-            elif is_steep and not is_flat:
-                lines[False].append((x0, y0, y1))
-    return lines, dots
+            _add_ruling(start, end, shapes.rulings)
+    return shapes
+
+
+_THIN = 1.0
+"""The sides of a ruling line are nearer to each other than this, in points."""
+
+
+def _add_ruling(start: Point, end: Point, rulings: Rulings) -> None:
+    """Add the straight part of a path between two points, if it is level or upright."""
+    x0, x1 = sorted((start[0], end[0]))
+    y0, y1 = sorted((start[1], end[1]))
+    is_level = y1 - y0 < _THIN
+    is_upright = x1 - x0 < _THIN
+    if is_level and not is_upright:
+        rulings.level.append(Ruling(y0, x0, x1))
+    elif is_upright and not is_level:
+        rulings.upright.append(Ruling(x0, y0, y1))
 
 
 _DOT_SIZES = (1.5, 8.0)
@@ -372,9 +416,11 @@ def _dot(path: Any, turn: Turn) -> Point | None:
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     if not pdfium.FPDFPageObj_GetBounds(path, left, bottom, right, top):
         return None
-    width, height = right.value - left.value, top.value - bottom.value
+    width = right.value - left.value
+    height = top.value - bottom.value
     least, most = _DOT_SIZES
-    if not (least <= width <= most and abs(width - height) < least / 2):
+    is_round = abs(width - height) < least / 2
+    if not is_round or not least <= width <= most:
         return None
     return turn((left.value + right.value) / 2, (bottom.value + top.value) / 2)
 

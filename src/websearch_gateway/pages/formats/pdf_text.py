@@ -15,6 +15,8 @@ from websearch_gateway.pages.formats.rendering import Text
 
 RAISED, LOWERED, LINK, LINKED, END = MARKS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
 """The beginnings of a raised and a lowered part, and of a link and its words; and the end of each."""
+BROKEN = "\x02\ufffe\u00ad"
+"""Marks of a hyphen at the end of a line, which PDFium joins with the next: its own two, and the soft hyphen."""
 SMALLER = 0.88
 """A raised or lowered sign is at most so large, compared with the word."""
 LEAST_RISE, LEAST_FALL = 0.15, 0.07
@@ -29,6 +31,7 @@ _RUN_TO_RIGHT = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+(?:[.,:/-][0-9A-Za-z\u00c0
 _PIECE = re.compile(f"{LINK}([^{MARKS}]*){LINKED}|[{MARKS}]")
 _MARKUP = re.compile(f"{LINK}[^{MARKS}]*{LINKED}|[{MARKS}]")
 _MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+_AS_HYPHENS = dict.fromkeys(map(ord, BROKEN), "-")
 
 
 class Sign(NamedTuple):
@@ -150,6 +153,20 @@ def between(before: str, after: str) -> str:
     if not before or (_WIDE.match(before[-1]) and after and _WIDE.match(after[0])):
         return ""
     return " "
+
+
+def hyphen_between(before: str, after: str) -> str:
+    """What stands between the halves of a word that is broken: a hyphen only if it belongs to the word."""
+    half = without_marks(before).rpartition(" ")[2]
+    rest = without_marks(after)[:1]
+    has_hyphens = "-" in half
+    is_plain = half[-1:].islower() and rest.islower()
+    return "" if is_plain and not has_hyphens else "-"
+
+
+def with_hyphens(text: str) -> str:
+    """A text with a hyphen for each mark of one."""
+    return text.translate(_AS_HYPHENS)
 
 
 def without_marks(text: str) -> str:
