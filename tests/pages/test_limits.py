@@ -674,7 +674,7 @@ GUESSES = {
     ),
     "formats.pdf_tables.MOST_COLUMNS",
     "formats.pdf_tables._FARTHEST_ROW",
-    "rendering.anchors._ANCHORS_DEEPEST",
+    "rendering.anchors._DEEPEST",
     "rendering.code._MOST_AROUND",
     "rendering.formulas._MOST_OUTPUTS",
     "rendering.listings._MOST_AROUND",

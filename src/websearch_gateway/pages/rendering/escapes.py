@@ -16,14 +16,17 @@ _SPECIAL = re.compile(
 _MAYBE_SPECIAL = re.compile(r"[\\`*_\]<&~]")
 _LINE_STARTS = "#-+>=~|"
 _LINE_START = re.compile(
-    r"^(?:(\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE
+    r"^(?:(?P<sign>\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(?P<number>\d{1,9})(?P<dot>[.)])(?=\s|$))",
+    re.MULTILINE,
 )
 
 
 def escaped(text: str) -> str:
     """Text of the page with Markdown markup escaped and white space collapsed."""
     text = _collapsed(text)
-    return _SPECIAL.sub(lambda mark: "\\" + mark[0], text) if _MAYBE_SPECIAL.search(text) else text
+    if not _MAYBE_SPECIAL.search(text):
+        return text
+    return _SPECIAL.sub(lambda mark: "\\" + mark[0], text)
 
 
 def _collapsed(text: str) -> str:
@@ -41,7 +44,14 @@ def as_paragraph(text: str) -> str:
         joined = _collapsed(text).strip()
         if joined[0] not in _LINE_STARTS and not joined[0].isdigit():
             return joined
-    return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
+    return _LINE_START.sub(_as_text, joined)
+
+
+def _as_text(start: re.Match[str]) -> str:
+    """The beginning of a line with a backslash before the sign that would begin a block."""
+    if sign := start["sign"]:
+        return f"\\{sign}"
+    return f"{start['number']}\\{start['dot']}"
 
 
 def code_span(text: str) -> str:
@@ -49,12 +59,15 @@ def code_span(text: str) -> str:
     inner = _collapsed(text).strip()
     if not inner:
         return " " if text else ""
-    longest = max((len(run) for run in re.findall(r"`+", inner)), default=0) if "`" in inner else 0
-    mark, pad = "`" * (longest + 1), " " if "`" in inner else ""
-    before, after = " " * (text[0].isspace()), " " * (text[-1].isspace())
-    return f"{before}{mark}{pad}{inner}{pad}{mark}{after}"
+    before = " " if text[0].isspace() else ""
+    after = " " if text[-1].isspace() else ""
+    if "`" not in inner:
+        return f"{before}`{inner}`{after}"
+    mark = "`" * (max(map(len, _TICKS.findall(inner))) + 1)
+    return f"{before}{mark} {inner} {mark}{after}"
 
 
+_TICKS = re.compile("`+")
 _PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
 _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
@@ -66,25 +79,31 @@ def absolute(href: str | None, base: str) -> str:
     """
     if not href or href.strip() in ("", "#"):
         return ""
-    place, mark, fragment = href.partition("#")
+    place, _, fragment = href.partition("#")
     # Many links differ in their fragments only.
-    if mark and place and _PLAIN_FRAGMENT.fullmatch(fragment):
-        return f"{target}#{fragment}" if (target := _absolute(place, base)) else ""
+    if place and _PLAIN_FRAGMENT.fullmatch(fragment):
+        target = _absolute(place, base)
+        return f"{target}#{fragment}" if target else ""
     return _absolute(href, base)
+
+
+_LINE_FEEDS = re.compile(r"[\t\r\n]")
 
 
 @lru_cache(maxsize=2_000)
 def _absolute(href: str, base: str) -> str:
+    href = href.strip()
     try:
-        url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
-        if (
-            url.startswith("file:")
-            and base.startswith("file:")
-            and not urlsplit(href.strip()).scheme
-        ):
-            url = href.strip()
+        url = urljoin(base, _LINE_FEEDS.sub("", href))
+        is_local = base.startswith("file:") and url.startswith("file:")
+        if is_local and not urlsplit(href).scheme:
+            url = href
         elif urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
             return ""
     except ValueError:
         return ""
-    return quote(url, safe="!#$%&'*+,-./:;=?@[]_~|^{}", encoding="utf-8", errors="replace")
+    return quote(url, safe=_UNQUOTED, encoding="utf-8", errors="replace")
+
+
+_UNQUOTED = "!#$%&'*+,-./:;=?@[]_~|^{}"
+"""What stays as it is in an address; brackets and blanks would end a link."""

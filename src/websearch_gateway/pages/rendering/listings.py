@@ -7,55 +7,114 @@ sheet shows as a block. Each becomes one `<pre>`, which `code` writes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from websearch_gateway.pages.rendering.code import text_of
 from websearch_gateway.pages.rendering.vocabulary import INLINE, outermost, with_class
 
-_LINE_NAMES = re.compile(
-    r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
-)
-_CODE_ALONE = ".//code[contains(., '\n') or .//br][not(ancestor::pre)]"
-_STYLED = (
-    ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
-)
-_KEEPS_BLANKS = re.compile(r"white-space:\s*pre(?:-wrap)?\s*(?:;|$)")
 _LEAST_LINES = 2
 _MOST_ROWS = 20_000
-_CODE_HINT = re.compile(r"highlight|code|blob|syntax|listing|source|line", re.IGNORECASE)
 
 
 def unfold_listings(root: Any) -> None:
     """Turn, in place, what readers see as a listing into `<pre>`."""
-    for table in list(root.iter("table")):
-        if _is_numbered(table):
-            _as_listing(table)
+    _unfold_tables(root)
     for listing in outermost(root, "pre"):
         _remove_numbers(listing)
         _part_lines(listing)
-    for numbered in root.iter("ol"):
-        if _is_numbered_code(numbered):
-            _as_listing(numbered)
-    lines = [_without_number(line) for line in with_class(root, _LINE_NAMES)]
-    for parent in dict.fromkeys(line.getparent() for line in lines):
-        if (
-            parent is not None
-            and parent.tag in ("div", "section", "figure", "code", "td")
-            and _has_lines(parent)
-        ):
-            _as_listing(parent)
-    for code in root.xpath(_CODE_ALONE):
-        if _stands_alone(code):
-            code.tag = "pre"
-    for element in root.xpath(_STYLED):
-        if (
-            _KEEPS_BLANKS.search(element.get("style"))
-            and element.find(".//p") is None
-            and element.find(".//div") is None
-        ):
-            element.tag = "pre"
+    _unfold_lists(root)
+    _unfold_lines(root)
+    _unfold_code_alone(root)
+    _unfold_styled(root)
 
+
+def _as_listing(element: Any) -> None:
+    """Turn an element into a `<pre>`, without the blanks between its lines."""
+    for part in element.iter("table", "tbody", "thead", "tr"):
+        _without_blanks(part)
+    _without_blanks(element)
+    element.tag = "pre"
+
+
+def _without_blanks(element: Any) -> None:
+    if _is_blank(element.text):
+        element.text = None
+    for child in element:
+        if _is_blank(child.tail):
+            child.tail = None
+
+
+def _is_blank(text: str | None) -> bool:
+    return text is None or not text.strip()
+
+
+def _flat(element: Any) -> str:
+    return "".join(element.itertext()).strip()
+
+
+# Tables of numbers and lines.
+
+_CODE_HINT = re.compile(r"highlight|code|blob|syntax|listing|source|line", re.IGNORECASE)
+
+
+def _unfold_tables(root: Any) -> None:
+    for table in list(root.iter("table")):
+        rows = _numbered_rows(table)
+        if rows and _is_listing(table, rows):
+            for row in rows:
+                row.number.getparent().remove(row.number)
+            _as_listing(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberedRow:
+    """The two cells of a row: what may be the number of a line, and the line."""
+
+    number: Any
+    code: Any
+
+
+def _numbered_rows(table: Any) -> list[_NumberedRow]:
+    """The rows of a table of two columns; none of any other table."""
+    if table.find(".//th") is not None or next(table.iterdescendants("table"), None) is not None:
+        return []
+    numbered: list[_NumberedRow] = []
+    for row in table.iter("tr"):
+        has_two_cells = len(row) == 2 and row[0].tag == row[1].tag == "td"
+        if not has_two_cells or len(numbered) == _MOST_ROWS:
+            return []
+        numbered.append(_NumberedRow(row[0], row[1]))
+    return numbered
+
+
+def _is_listing(table: Any, rows: list[_NumberedRow]) -> bool:
+    """Whether the first column of a table holds the numbers of the lines of code in the second."""
+    first = rows[0]
+    if len(rows) == 1:  # one cell holds all numbers
+        numbers = text_of(first.number).split()
+        lines = text_of(first.code).count("\n") + 1
+        return _counts_up(numbers) and abs(lines - len(numbers)) <= 1
+    numbers = [row.number.get("data-line-number") or _flat(row.number) for row in rows]
+    if not _counts_up(numbers):
+        return False
+    names = f"{table.get('class', '')} {first.code.get('class', '')}"
+    return _CODE_HINT.search(names) is not None or first.code.find(".//code") is not None
+
+
+_LINE_NUMBER = re.compile(r"[0-9]{1,6}")
+
+
+def _counts_up(numbers: list[str], least: int = _LEAST_LINES) -> bool:
+    """Whether texts are the numbers of lines one after the other, at least so many."""
+    if len(numbers) < least or not all(map(_LINE_NUMBER.fullmatch, numbers)):
+        return False
+    first = int(numbers[0])
+    return all(int(text) == first + place for place, text in enumerate(numbers))
+
+
+# What is in a `<pre>` already.
 
 _NUMBERS = (
     ".//*[contains(@class, 'lin') or contains(@class, 'Line') or contains(@class, 'ln') or contains(@class, 'gutter')"
@@ -70,17 +129,25 @@ _NUMBER_NAMES = re.compile(
 
 def _remove_numbers(pre: Any) -> None:
     """Remove the numbers of its lines from a listing, if they count up: readers cannot copy them."""
-    marked: list[Any] = []
+    holders: list[Any] = []
     within: set[Any] = set()
     for element in pre.xpath(_NUMBERS):
-        is_unread = element.tag == "a" and element.get("data-nosnippet") is not None
-        if element not in within and (is_unread or _NUMBER_NAMES.search(element.get("class", ""))):
-            marked.append(element)
+        if element not in within and _holds_numbers(element):
+            holders.append(element)
             within.update(element.iterdescendants())
-    numbers = [words for element in marked for words in _flat(element).split()]
+    numbers: list[str] = []
+    for holder in holders:
+        numbers += _flat(holder).split()
     if not numbers or _counts_up(numbers, least=1):
-        for element in marked:
-            _drop(element, pre)
+        for holder in holders:
+            _drop(holder, pre)
+
+
+def _holds_numbers(element: Any) -> bool:
+    """Whether an element is named as the numbers of lines are, or an `<a data-nosnippet>`, as rustdoc writes them."""
+    if element.tag == "a" and element.get("data-nosnippet") is not None:
+        return True
+    return _NUMBER_NAMES.search(element.get("class", "")) is not None
 
 
 def _drop(element: Any, pre: Any) -> None:
@@ -93,7 +160,8 @@ def _drop(element: Any, pre: Any) -> None:
         else:
             before.tail = (before.tail or "") + element.tail
     around.remove(element)
-    if around is not pre and around.tag != "code" and not len(around) and not around.text:
+    is_empty = not len(around) and not around.text
+    if is_empty and around is not pre and around.tag != "code":
         _drop(around, pre)
 
 
@@ -108,77 +176,47 @@ def _part_lines(pre: Any) -> None:
 
 
 def _is_line_of_code(element: Any) -> bool:
-    return "line" in element.get("class", "").split() and not (element.tail or "").strip()
+    return "line" in element.get("class", "").split() and _is_blank(element.tail)
+
+
+# Lists whose items are lines.
+
+_MOST_AROUND = 20
+_LINE_ITEMS = re.compile(r"(?:^|\s)(?:li[12]|L\d|alt)(?:\s|$)")
+
+
+def _unfold_lists(root: Any) -> None:
+    """Turn the lists that GeSHi and Prettify write into listings."""
+    for numbered in root.iter("ol"):
+        items = list(islice(numbered, _MOST_ROWS))
+        if len(items) < _LEAST_LINES or _is_in_listing(numbered):
+            continue
+        if all(map(_is_line_item, items)):
+            _as_listing(numbered)
 
 
 def _is_in_listing(element: Any) -> bool:
     return any(outer.tag == "pre" for outer in islice(element.iterancestors(), _MOST_AROUND))
 
 
-_MOST_AROUND = 20
-_LINE_ITEMS = re.compile(r"(?:^|\s)(?:li[12]|L\d|alt)(?:\s|$)")
+def _is_line_item(item: Any) -> bool:
+    return item.tag == "li" and _LINE_ITEMS.search(item.get("class", "")) is not None
 
 
-def _is_numbered_code(numbered: Any) -> bool:
-    """Whether a list is a listing of GeSHi or Prettify, whose items are its lines."""
-    items = list(islice(numbered, _MOST_ROWS))
-    if len(items) < _LEAST_LINES or _is_in_listing(numbered):
-        return False
-    return all(item.tag == "li" and _LINE_ITEMS.search(item.get("class", "")) for item in items)
+# Elements that are lines.
+
+_LINE_NAMES = re.compile(
+    r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
+)
+_LINE_TAGS = frozenset(("div", "pre", "code", "tr", "li", "span"))
+_LISTING_TAGS = frozenset(("div", "section", "figure", "code", "td"))
 
 
-def _as_listing(element: Any) -> None:
-    """Turn an element into a `<pre>`, without the blanks between its lines."""
-    for part in element.iter("table", "tbody", "thead", "tr"):
-        _without_blanks(part)
-    _without_blanks(element)
-    element.tag = "pre"
-
-
-def _without_blanks(element: Any) -> None:
-    if not (element.text or "").strip():
-        element.text = None
-    for child in element:
-        if not (child.tail or "").strip():
-            child.tail = None
-
-
-def _is_numbered(table: Any) -> bool:
-    """Whether a table is a listing whose first column holds the numbers of its lines; removes that column if so."""
-    if table.find(".//th") is not None or next(table.iterdescendants("table"), None) is not None:
-        return False
-    rows = list(table.iter("tr"))
-    pairs = [(row[0], row[1]) for row in rows if len(row) == 2 and row[0].tag == row[1].tag == "td"]
-    if not pairs or len(pairs) != len(rows) or len(rows) > _MOST_ROWS:
-        return False
-    if len(pairs) == 1:
-        numbers, code = text_of(pairs[0][0]).split(), text_of(pairs[0][1])
-        is_listing = _counts_up(numbers) and abs(code.count("\n") + 1 - len(numbers)) <= 1
-    else:
-        numbers = [number.get("data-line-number") or _flat(number) for number, _ in pairs]
-        holds_code = any(
-            _CODE_HINT.search(f"{one.get('class', '')} {pairs[0][1].get('class', '')}")
-            for one in (table,)
-        )
-        is_listing = _counts_up(numbers) and (holds_code or pairs[0][1].find(".//code") is not None)
-    if is_listing:
-        for number, _ in pairs:
-            number.getparent().remove(number)
-    return is_listing
-
-
-def _flat(element: Any) -> str:
-    return "".join(element.itertext()).strip()
-
-
-def _counts_up(numbers: list[str], least: int = _LEAST_LINES) -> bool:
-    """Whether texts are the numbers of lines one after the other, at least so many."""
-    if len(numbers) < least or not all(
-        text.isascii() and text.isdigit() and len(text) < 7 for text in numbers
-    ):
-        return False
-    first = int(numbers[0])
-    return all(int(text) == first + place for place, text in enumerate(numbers))
+def _unfold_lines(root: Any) -> None:
+    lines = [_without_number(line) for line in with_class(root, _LINE_NAMES)]
+    for parent in dict.fromkeys(line.getparent() for line in lines):
+        if parent is not None and parent.tag in _LISTING_TAGS and _has_only_lines(parent):
+            _as_listing(parent)
 
 
 def _without_number(line: Any) -> Any:
@@ -186,46 +224,77 @@ def _without_number(line: Any) -> Any:
     around = line.getparent()
     if line.tag != "pre" or around is None or line.getprevious() is None:
         return line
-    beside = [one for one in around if one is not line]
-    if not all(_flat(one).isdigit() or not _flat(one) for one in beside):
-        return line
-    for one in beside:
-        around.remove(one)
+    others = [element for element in around if element is not line]
+    for element in others:
+        text = _flat(element)
+        if text and not text.isdigit():
+            return line
+    for number in others:
+        around.remove(number)
     around.set("class", "line")
     line.tag = "span"
     return around
 
 
-def _has_lines(parent: Any) -> bool:
-    """Whether all children of an element are lines of code, each in an element with such a name or a `<pre>`."""
-    if (parent.text or "").strip() or any(around.tag == "pre" for around in parent.iterancestors()):
+def _has_only_lines(parent: Any) -> bool:
+    """Whether all that an element holds are lines of code, and it is in no `<pre>`."""
+    if not _is_blank(parent.text) or any(outer.tag == "pre" for outer in parent.iterancestors()):
         return False
     lines = 0
     for child in parent:
-        if (child.tail or "").strip() or child.tag in ("p", "table", "ul", "ol"):
-            return False
-        if not _LINE_NAMES.search(child.get("class", "")):
-            return False
-        if (
-            child.tag not in ("div", "pre", "code", "tr", "li", "span")
-            or child.find(".//p") is not None
-        ):
+        if not _is_line(child):
             return False
         lines += 1
     return lines >= _LEAST_LINES
 
 
+def _is_line(element: Any) -> bool:
+    if element.tag not in _LINE_TAGS or not _is_blank(element.tail):
+        return False
+    has_name = _LINE_NAMES.search(element.get("class", "")) is not None
+    return has_name and element.find(".//p") is None
+
+
+# Code that stands alone.
+
+_CODE_OF_LINES = ".//code[contains(., '\n') or .//br][not(ancestor::pre)]"
+_NO_PLACE_FOR_LISTINGS = INLINE | {"td", "th", "li", "dt", "h1", "h2", "h3", "h4"}
+
+
+def _unfold_code_alone(root: Any) -> None:
+    for code in root.xpath(_CODE_OF_LINES):
+        if _stands_alone(code):
+            code.tag = "pre"
+
+
 def _stands_alone(code: Any) -> bool:
     """Whether code of several lines has no text beside it, so that readers see a block."""
-    if "\n" not in text_of(code) or (code.tail or "").strip():
+    if "\n" not in text_of(code) or not _is_blank(code.tail):
         return False
-    before, after, parent = code.getprevious(), code.getnext(), code.getparent()
-    if (
-        parent is None
-        or parent.tag in INLINE
-        or parent.tag in ("td", "th", "li", "dt", "h1", "h2", "h3", "h4")
-    ):
+    parent = code.getparent()
+    if parent is None or parent.tag in _NO_PLACE_FOR_LISTINGS:
         return False
+    before, after = code.getprevious(), code.getnext()
     text_before = parent.text if before is None else before.tail
-    beside = [one for one in (before, after) if one is not None and one.tag != "br"]
-    return not (text_before or "").strip() and all(one.tag not in INLINE for one in beside)
+    return _is_blank(text_before) and not _is_in_line(before) and not _is_in_line(after)
+
+
+def _is_in_line(beside: Any) -> bool:
+    """Whether an element beside another is in one line with it."""
+    return beside is not None and beside.tag in INLINE and beside.tag != "br"
+
+
+# What a style shows as code.
+
+_STYLED = (
+    ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
+)
+_KEEPS_BLANKS = re.compile(r"white-space:\s*pre(?:-wrap)?\s*(?:;|$)")
+
+
+def _unfold_styled(root: Any) -> None:
+    for element in root.xpath(_STYLED):
+        if not _KEEPS_BLANKS.search(element.get("style")):
+            continue
+        if element.find(".//p") is None and element.find(".//div") is None:
+            element.tag = "pre"

@@ -9,16 +9,45 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from websearch_gateway.pages.rendering.escapes import as_paragraph, escaped
 
 _PRESENTATION = frozenset(("presentation", "none"))
-_GROUPS = {"thead": 0, "tfoot": 2}
-"""Where the rows of a group stand; those of all others are between."""
 _MOST_CODE_LINES = 6
 """A listing of more lines does not fit into a cell."""
+_BLOCKS = ("p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote")
+
+
+def is_data(element: Any) -> bool:
+    """Whether a table is data and not page layout: flat, no code, with headers or at least two short columns."""
+    is_flat = next(element.iterdescendants("table"), None) is None
+    if not is_flat or element.get("role") in _PRESENTATION:
+        return False
+    has_headers = next(element.iter("th"), None) is not None
+    most_lines = _MOST_CODE_LINES if has_headers else 1
+    for code in element.iter("pre"):
+        lines = "".join(code.itertext()).strip().count("\n") + 1
+        if lines > most_lines:
+            return False
+    if has_headers:
+        return True
+    rows = [_cells_of(row) for row in element.iter("tr")]
+    if len(rows) == 1 and any(map(_is_empty, rows[0])):  # a note beside its picture
+        return False
+    cells = sum(map(len, rows))
+    blocks = sum(1 for _ in element.iter(*_BLOCKS))
+    widest = max(map(len, rows), default=0)
+    return widest >= 2 and blocks <= cells
+
+
+def _cells_of(row: Any) -> list[Any]:
+    return list(row.iterchildren("td", "th"))
+
+
+def _is_empty(cell: Any) -> bool:
+    return not "".join(cell.itertext()).strip()
+
 
 # Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short, and
 # its cells fill one place each.
@@ -30,73 +59,35 @@ _REPEATED_CHARS = 100
 MOST_FILLED = 100_000
 """The most places that repeat the text of another cell, in all tables of a tree."""
 
+Write = Callable[[Any], str]
+"""Writes the Markdown of a cell or a caption."""
+
 
 @dataclass(slots=True)
 class Room:
     """How many places may still repeat the text of another cell."""
 
-    left: int = MOST_FILLED
+    places: int = MOST_FILLED
 
 
-@dataclass(slots=True)
-class _Spanning:
-    """A cell of a row above that reaches down into this one."""
-
-    rows: int
-    text: str
-
-
-def is_data(element: Any) -> bool:
-    """Whether a table is data and not page layout: flat, no code, with headers or at least two short columns."""
-    if element.get("role") in _PRESENTATION or any(
-        inner is not element for inner in element.iter("table")
-    ):
-        return False
-    has_headers = next(element.iter("th"), None) is not None
-    for code in element.iter("pre"):
-        lines = "".join(code.itertext()).strip().count("\n") + 1
-        if lines > (_MOST_CODE_LINES if has_headers else 1):
-            return False
-    if has_headers:
-        return True
-    rows = [_cells_of(row) for row in element.iter("tr")]
-    blocks = sum(
-        1
-        for _ in element.iter(
-            "p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"
-        )
-    )
-    # A note beside its picture.
-    if len(rows) == 1 and any(not "".join(cell.itertext()).strip() for cell in rows[0]):
-        return False
-    return max(map(len, rows), default=0) >= 2 and blocks <= sum(map(len, rows))
-
-
-def table(element: Any, write: Callable[[Any], str], room: Room) -> str:
-    """A table as a pipe table, after its caption.
-
-    Args:
-        write: the Markdown of a cell or a caption.
-    """
+def table(element: Any, write: Write, room: Room) -> str:
+    """A table as a pipe table, after its caption."""
     rows = [row for row in _grid(element, write, room) if any(row)]
     if not rows:
         return ""
     rows = _without_empty_columns(rows)
     width = max(map(len, rows))
-    padded = width if width * len(rows) <= _MOST_CELLS else 0
-    lines = [row_line(row + [""] * (padded - len(row))) for row in rows]
+    may_pad = width * len(rows) <= _MOST_CELLS
+    lines = []
+    for row in rows:
+        if may_pad:
+            row = row + [""] * (width - len(row))
+        lines.append(row_line(row))
     lines.insert(1, rule_line(width))
-    captions = (write(caption) for caption in islice(element.iterchildren("caption"), 1))
-    return "\n\n".join((*filter(None, captions), "\n".join(lines)))
-
-
-def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
-    """The rows without the columns that have no text, such as those that a style hides."""
-    filled = {place for row in rows for place, text in enumerate(row) if text}
-    last = max(filled)
-    if len(filled) == last + 1:
-        return rows
-    return [[text for place, text in enumerate(row) if place in filled] for row in rows]
+    written = "\n".join(lines)
+    caption = next(element.iterchildren("caption"), None)
+    title = write(caption) if caption is not None else ""
+    return f"{title}\n\n{written}" if title else written
 
 
 def row_line(cells: Iterable[str]) -> str:
@@ -114,85 +105,130 @@ def as_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _grid(element: Any, write: Callable[[Any], str], room: Room) -> Iterator[list[str]]:
+def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
+    """The rows without the columns that have no text, such as those that a style hides."""
+    filled: set[int] = set()
+    for row in rows:
+        filled.update(column for column, text in enumerate(row) if text)
+    if len(filled) == max(filled) + 1:
+        return rows
+    return [[text for column, text in enumerate(row) if column in filled] for row in rows]
+
+
+_GROUPS = {"thead": 0, "tfoot": 2}
+"""Where the rows of a group stand; those of all others are between."""
+
+
+def _grid(element: Any, write: Write, room: Room) -> Iterator[list[str]]:
     """The texts of each row by column, from the top of the screen to its bottom."""
     rows = sorted(element.iter("tr"), key=lambda row: _GROUPS.get(row.getparent().tag, 1))
-    cells = [_cells_of(row) for row in rows]
-    widest = max((sum(_spans(cell)[0] for cell in line) for line in cells), default=0)
-    if len(rows) * widest > _MOST_CELLS:
-        yield from ([_text(cell, write) for cell in line] for line in cells)
+    lines = [_cells_of(row) for row in rows]
+    if len(rows) * max(map(_width, lines), default=0) > _MOST_CELLS:
+        for cells in lines:
+            yield [_text(cell, write) for cell in cells]
         return
-    group, spanning = None, dict[int, _Spanning]()
-    for row, line in zip(rows, cells, strict=True):
-        if (parent := row.getparent()) is not group:  # no cell reaches out of its group
+    grid = _Rows(write, room)
+    group = None
+    for row, cells in zip(rows, lines, strict=True):
+        if (parent := row.getparent()) is not group:
             group = parent
-            spanning.clear()
-        yield _row(line, write, room, spanning, is_first=row is rows[0])
+            grid.begin_group()
+        yield grid.row(cells, is_first=row is rows[0])
 
 
-def _cells_of(row: Any) -> list[Any]:
-    return list(row.iterchildren("td", "th"))
+def _width(cells: Iterable[Any]) -> int:
+    return sum(_span(cell).columns for cell in cells)
 
 
-def _row(
-    cells: list[Any],
-    write: Callable[[Any], str],
-    room: Room,
-    spanning: dict[int, _Spanning],
-    *,
-    is_first: bool,
-) -> list[str]:
-    texts: list[str] = []
-    for cell in cells:
-        _fill_from_above(texts, spanning)
-        text = _text(cell, write)
-        across, down = _spans(cell)
-        added = across * down - 1
-        repeated = text if len(text) <= _REPEATED_CHARS and added <= room.left else ""
-        if added and repeated:
-            room.left -= added
-        is_alone = len(cells) == 1 and not texts and not spanning
-        if is_alone and down == 1 and not is_first:  # a title of the rows below it
-            repeated = ""
-        column = len(texts)
-        if down > 1:
-            for place in range(column, column + across):
-                spanning[place] = _Spanning(down - 1, repeated)
-        texts.append(text)
-        texts.extend([repeated] * (across - 1))
-    _fill_from_above(texts, spanning)
-    return texts
+@dataclass(slots=True)
+class _Spanning:
+    """A cell of a row above that reaches down into so many more rows."""
+
+    rows: int
+    text: str
 
 
-def _fill_from_above(texts: list[str], spanning: dict[int, _Spanning]) -> None:
-    """Add what cells of the rows above hold in the next columns."""
-    while spanning and (above := spanning.get(len(texts))) is not None:
-        above.rows -= 1
-        if not above.rows:
-            del spanning[len(texts)]
-        texts.append(above.text)
+class _Rows:
+    """Places the cells of one row after the other."""
+
+    def __init__(self, write: Write, room: Room) -> None:
+        self._write = write
+        self._room = room
+        self._spanning: dict[int, _Spanning] = {}
+        """The cells of rows above that reach into the next row, by column."""
+
+    def begin_group(self) -> None:
+        """Leave a group of rows, out of which no cell reaches."""
+        self._spanning.clear()
+
+    def row(self, cells: list[Any], *, is_first: bool) -> list[str]:
+        """The texts of a row by column; a title of the rows below it stands once."""
+        is_title = len(cells) == 1 and not self._spanning and not is_first
+        texts: list[str] = []
+        for cell in cells:
+            self._fill_from_above(texts)
+            text = _text(cell, self._write)
+            span = _span(cell)
+            repeated = self._repeated(text, span)
+            if is_title and span.rows == 1:
+                repeated = ""
+            if span.rows > 1:
+                for column in range(len(texts), len(texts) + span.columns):
+                    self._spanning[column] = _Spanning(span.rows - 1, repeated)
+            texts.append(text)
+            texts.extend([repeated] * (span.columns - 1))
+        self._fill_from_above(texts)
+        return texts
+
+    def _repeated(self, text: str, span: _Span) -> str:
+        """What the further places of a cell say: its text, or nothing if that would be too much."""
+        added = span.columns * span.rows - 1
+        if len(text) > _REPEATED_CHARS or added > self._room.places:
+            return ""
+        if text:
+            self._room.places -= added
+        return text
+
+    def _fill_from_above(self, texts: list[str]) -> None:
+        """Add what cells of the rows above hold in the next columns."""
+        while self._spanning and (above := self._spanning.get(len(texts))) is not None:
+            above.rows -= 1
+            if not above.rows:
+                del self._spanning[len(texts)]
+            texts.append(above.text)
 
 
 _LINE_OF_CELL = re.compile(r"\s*\n\s*")
 _ITEM = re.compile(r"[-*+] ")
 _ENDS = (".", ";", ",", ":", "!", "?")
+_BARE_BAR = re.compile(r"(?<!\\)\|")
 
 
-def _text(cell: Any, write: Callable[[Any], str]) -> str:
-    """The text of a cell on one line; the items of a list are apart by a semicolon."""
+def _text(cell: Any, write: Write) -> str:
+    """The text of a cell on one line."""
     if not len(cell):  # most cells are a few words, and a walk costs much more
         written = as_paragraph(escaped(cell.text or ""))
     else:
         for code in list(cell.iter("pre")):
             _as_code_spans(code)
         written = write(cell)
-    lines = _LINE_OF_CELL.split(written) if "\n" in written else [written]
-    text = _ITEM.sub("", lines[0], count=1) if _ITEM.match(lines[0]) else lines[0]
-    for line in lines[1:]:
+    text = _on_one_line(written).strip()
+    return _BARE_BAR.sub(r"\|", text) if "|" in text else text
+
+
+def _on_one_line(markdown: str) -> str:
+    """The lines of a cell as one; the items of a list are apart by a semicolon."""
+    first, *lines = _LINE_OF_CELL.split(markdown) if "\n" in markdown else (markdown,)
+    text = _ITEM.sub("", first, count=1) if _ITEM.match(first) else first
+    for line in lines:
         marker = _ITEM.match(line)
-        separator = "; " if marker and text and not text.endswith(_ENDS) else " "
-        text += separator + line[marker.end() if marker else 0 :]
-    return re.sub(r"(?<!\\)\|", r"\|", text.strip()) if "|" in text else text.strip()
+        if marker is None:
+            text += f" {line}"
+            continue
+        is_open = bool(text) and not text.endswith(_ENDS)
+        text += "; " if is_open else " "
+        text += line[marker.end() :]
+    return text
 
 
 def _as_code_spans(pre: Any) -> None:
@@ -207,20 +243,27 @@ def _as_code_spans(pre: Any) -> None:
         pre.append(code)
 
 
-def _spans(cell: Any) -> tuple[int, int]:
-    """How many columns and rows a cell spans; rowspan 0 reaches to the end of its group."""
-    # Most cells; it saves a tenth of the time.
-    if cell.get("colspan") is None and cell.get("rowspan") is None:
-        return 1, 1
-    across, down = (_count(cell.get(name, "")) for name in ("colspan", "rowspan"))
-    across = min(max(across, 1), LARGEST_CELL)
-    most = LARGEST_CELL // across
-    return across, min(down, most) if down else (most if cell.get("rowspan") else 1)
+class _Span(NamedTuple):
+    """How many columns and rows a cell spans."""
+
+    columns: int
+    rows: int
 
 
+_ONE_PLACE = _Span(1, 1)
 _COUNT = re.compile(r"\s*\+?([0-9]{1,9})(?![0-9])")
 
 
-def _count(value: str) -> int:
-    number = _COUNT.match(value)
+def _span(cell: Any) -> _Span:
+    across, down = cell.get("colspan"), cell.get("rowspan")
+    if across is None and down is None:  # most cells
+        return _ONE_PLACE
+    columns = min(max(_count(across), 1), LARGEST_CELL)
+    most = LARGEST_CELL // columns
+    rows = _count(down) or most  # rowspan 0 reaches to the end of its group
+    return _Span(columns, min(rows, most))
+
+
+def _count(value: str | None) -> int:
+    number = _COUNT.match(value or "")
     return int(number[1]) if number else 1

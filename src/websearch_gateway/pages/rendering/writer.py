@@ -40,28 +40,6 @@ from websearch_gateway.pages.rendering.vocabulary import (
     TICK,
 )
 
-_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
-_MOST_LINKED = 50  # a link around more blocks is left out
-_ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\([.)])")
-# Elements whose Markdown has a mark or an indent, so that each rewrites all text in it. One inside of more than
-# _DEEPEST gets no mark: the work would be quadratic in the depth.
-_MARKED = frozenset(("li", "blockquote", "dt", *HEADINGS))
-_DEEPEST = 20
-_IN_LIST = re.compile(r"(?:[-*+]|\d+\.) ")
-_MOST_STEPS = 4
-"""How many elements around a raised text are asked for the character before or after it."""
-
-
-@dataclass(slots=True)
-class _Frame:
-    """An open element: its output so far, and the number of its next list item with the step to the one after."""
-
-    element: Any
-    blocks: list[str] = field(default_factory=list)
-    inline: list[str] = field(default_factory=list)
-    number: int = 1
-    step: int = 1
-
 
 def to_markdown(root: Any, base: str, bullet: str = "-") -> str:
     """The Markdown of an lxml element, which `prepared` has been over.
@@ -79,21 +57,37 @@ def with_anchors(root: Any, base: str) -> tuple[str, Anchors]:
 
 
 def _marked_markdown(root: Any, base: str, bullet: str, room: Room) -> str:
+    """The Markdown of an element with the marks of its anchors."""
     from lxml import etree
 
     writer = _Writer(base, bullet, room)
     walk = etree.iterwalk(root, events=("start", "end"))
-    whole = None
+    written_whole = None
     for event, element in walk:
         if event == "start":
             if not writer.start(element):
-                whole = element
+                written_whole = element
                 walk.skip_subtree()
-        elif element is whole:
+        elif element is written_whole:
             writer.tail(element)
         else:
             writer.end(element)
     return "\n\n".join(writer.closed(writer.frames[0])).strip()
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open element: its output so far, and the number of its next list item with the step to the one after."""
+
+    element: Any
+    blocks: list[str] = field(default_factory=list)
+    inline: list[str] = field(default_factory=list)
+    number: int = 1
+    step: int = 1
+
+
+_MOST_STEPS = 4
+"""How many elements around a raised text are asked for the character before or after it."""
 
 
 class _Writer:
@@ -221,14 +215,9 @@ class _Writer:
         self.frames.pop()
         self._flush()
         blocks = frame.blocks
-        is_link = (
-            frame.element.tag == "a"
-            and len(blocks) <= _MOST_LINKED
-            and not any("](" in one for one in blocks)
-        )
-        if is_link and "\n" not in blocks[0] and not blocks[0].startswith(("|", "`")):
-            mark, label = re.findall(r"(#{1,6} )?(.*)", blocks[0])[0]
-            blocks[0] = mark + self._marked(frame.element, label)
+        if frame.element.tag == "a" and _may_be_linked(blocks):
+            hashes, label = _HEADING.findall(blocks[0])[0]
+            blocks[0] = hashes + self._marked(frame.element, label)
         self._take(blocks)
 
     def _marked(self, element: Any, text: str) -> str:
@@ -236,37 +225,42 @@ class _Writer:
         inner = text.strip()
         if not inner:
             return text
+        before = text[: len(text) - len(text.lstrip())]
+        after = text[len(text.rstrip()) :]
         tag = element.tag
-        before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         if tag == "a":
             inner = self._link(element, inner)
         elif mark := _MARKS.get(tag):
-            if mark[0] not in (inner[0], inner[-1]) and "\n" not in inner:
-                inner = f"{mark}{inner}{mark}"
+            inner = _between_marks(inner, mark)
         elif tag in ("sup", "sub"):
             script = self._scripted(element, inner)
-            before, inner = before if script == inner else "", script
+            if script != inner:
+                before = ""
+            inner = script
         elif tag == "q":
-            inner = (
-                f"‘{inner}’" if next(element.iterancestors("q"), None) is not None else f"“{inner}”"
-            )
+            is_inner = next(element.iterancestors("q"), None) is not None
+            inner = f"‘{inner}’" if is_inner else f"“{inner}”"
         elif tag == "rt":
             previous = element.getprevious()
             has_brackets = previous is not None and previous.tag == "rp" and previous.text
-            inner = inner if has_brackets else f"({inner})"
+            if not has_brackets:
+                inner = f"({inner})"
         return f"{before}{inner}{after}" if inner else ""
 
     def _link(self, element: Any, inner: str) -> str:
         href = element.get("href", "")
-        if inner in PERMALINKS or inner.startswith("Section titled "):
-            return ""
-        if inner == "Source" and "src/" in href:  # haddock, rustdoc
+        is_permalink = inner in PERMALINKS or inner.startswith("Section titled ")
+        leads_to_source = inner == "Source" and "src/" in href  # of haddock, rustdoc
+        if is_permalink or leads_to_source:
             return ""
         if (note := element.get(NOTE)) is not None:
             return f"[^{note}]"
-        is_own = href.startswith("#") and element.getparent().tag in HEADINGS
-        target = "" if is_own else absolute(href, self.base)
-        return f"[{BLANKS.sub(' ', inner)}]({target})" if target and "](" not in inner else inner
+        if href.startswith("#") and element.getparent().tag in HEADINGS:  # to the heading itself
+            return inner
+        target = absolute(href, self.base)
+        if not target or "](" in inner:
+            return inner
+        return f"[{BLANKS.sub(' ', inner)}]({target})"
 
     def _scripted(self, element: Any, inner: str) -> str:
         return scripted(
@@ -285,42 +279,31 @@ class _Writer:
 
     def _wrapped(self, frame: _Frame) -> list[str]:
         """The blocks of an element that ends, with its marks."""
-        element, blocks = frame.element, self.closed(frame)
+        element = frame.element
         tag = element.tag
+        blocks = self.closed(frame)
         number = self._number_of(element) if tag == "li" else ""
-        if not blocks or (self.depth > _DEEPEST and _is_marked(element)):
+        is_too_deep = self.depth > _DEEPEST and _is_marked(element)
+        if not blocks or is_too_deep:
             return blocks
         if note := element.get(NOTE):
             return [_noted(note, blocks)]
         if tag in HEADINGS:
-            line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
-            # Behind the mark of a heading it begins no list.
-            line = _ESCAPED_NUMBER.sub(r"\1\2", line)
-            return [marked(f"{'#' * HEADINGS[tag]} {line}", element)]
+            return [_heading(element, blocks)]
         if tag == "li":
-            if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
-                return ["\n\n".join(blocks)]
             return [_item(element, number or f"{self.bullet} ", blocks)]
         if tag in LISTS:
-            whole = ("\n" if all("\n\n" not in block for block in blocks) else "\n\n").join(blocks)
-            return [
-                _indented(whole, "  ")
-                if _is_marked(element) and len(self.frames[-1].blocks)
-                else whole
-            ]
+            is_right_in_list = _is_marked(element) and len(self.frames[-1].blocks) > 0
+            return [_list(blocks, indent="  " if is_right_in_list else "")]
         if tag == "blockquote":
-            # Code in a quote would begin each line with its mark.
-            if any(block.startswith("```") for block in blocks):
-                return blocks
-            return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
+            return _quotation(blocks)
         if tag == "dt":
             return _term(element, blocks)
         if tag == "div":
             for identifier in ids_of_signature(element, blocks[0]):
                 blocks[0] = with_mark(blocks[0], identifier)
-            return blocks
-        if tag == "p" and (identifier := defined_in(element)):
-            return [with_mark(blocks[0], identifier), *blocks[1:]]
+        elif tag == "p" and (identifier := defined_in(element)):
+            blocks[0] = with_mark(blocks[0], identifier)
         return blocks
 
     def _number_of(self, item: Any) -> str:
@@ -328,9 +311,38 @@ class _Writer:
         around = self.frames[-1]
         if around.element is None or around.element.tag != "ol":
             return ""
-        number = around.number if (own := _whole(item.get("value"))) is None else own
+        number = _whole(item.get("value"))
+        if number is None:
+            number = around.number
         around.number = number + around.step
         return _counted(number, around.element.get("type", "1"))
+
+
+_MOST_LINKED = 50
+"""A link around more blocks is left out."""
+_HEADING = re.compile(r"(#{1,6} )?(.*)")
+
+
+def _may_be_linked(blocks: list[str]) -> bool:
+    """Whether the first of the blocks in a link can be its words."""
+    first = blocks[0]
+    is_line = "\n" not in first and not first.startswith(("|", "`"))
+    return is_line and len(blocks) <= _MOST_LINKED and not any("](" in block for block in blocks)
+
+
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
+
+
+def _between_marks(words: str, mark: str) -> str:
+    """Words of one line between two marks, if they do not begin or end with the sign of the mark."""
+    has_sign = mark[0] in (words[0], words[-1])
+    return words if has_sign or "\n" in words else f"{mark}{words}{mark}"
+
+
+# Elements whose Markdown has a mark or an indent, so that each rewrites all text in it. One inside of more than
+# _DEEPEST gets no mark: the work would be quadratic in the depth.
+_MARKED = frozenset(("li", "blockquote", "dt", *HEADINGS))
+_DEEPEST = 20
 
 
 def _is_marked(element: Any) -> bool:
@@ -349,9 +361,10 @@ def _start_numbers(frame: _Frame) -> None:
     element = frame.element
     is_reversed = element.get("reversed") is not None
     first = _whole(element.get("start"))
-    if first is None:
-        first = sum(1 for _ in element.iterchildren("li")) if is_reversed else 1
-    frame.number, frame.step = first, -1 if is_reversed else 1
+    if first is None and is_reversed:
+        first = sum(1 for _ in element.iterchildren("li"))
+    frame.number = 1 if first is None else first
+    frame.step = -1 if is_reversed else 1
 
 
 def _whole(value: str | None) -> int | None:
@@ -361,19 +374,21 @@ def _whole(value: str | None) -> int | None:
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 7 else None
 
 
-_ROMAN = (
-    *(
-        (1000, "m"),
-        (900, "cm"),
-        (500, "d"),
-        (400, "cd"),
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-    ),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
+_ROMAN = {
+    "m": 1000,
+    "cm": 900,
+    "d": 500,
+    "cd": 400,
+    "c": 100,
+    "xc": 90,
+    "l": 50,
+    "xl": 40,
+    "x": 10,
+    "ix": 9,
+    "v": 5,
+    "iv": 4,
+    "i": 1,
+}
 _LARGEST_ROMAN = 3_999
 
 
@@ -383,9 +398,13 @@ def _counted(number: int, style: str) -> str:
         letters = _lettered(number)
     elif style in ("i", "I") and 0 < number <= _LARGEST_ROMAN:
         letters = _roman(number)
+    elif number >= 0:
+        return f"{number}. "
     else:
-        return f"{number}. " if number >= 0 else f"- {number}. "
-    return f"- {letters.upper() if style.isupper() else letters}. "
+        letters = str(number)
+    if style.isupper():
+        letters = letters.upper()
+    return f"- {letters}. "
 
 
 def _lettered(number: int) -> str:
@@ -398,42 +417,82 @@ def _lettered(number: int) -> str:
 
 def _roman(number: int) -> str:
     letters = ""
-    for value, sign in _ROMAN:
+    for sign, value in _ROMAN.items():
         times, number = divmod(number, value)
         letters += sign * times
     return letters
 
 
+_ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\([.)])")
+
+
+def _heading(element: Any, blocks: list[str]) -> str:
+    line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
+    # Behind the mark of a heading a number begins no list.
+    line = _ESCAPED_NUMBER.sub(r"\1\2", line)
+    hashes = "#" * HEADINGS[element.tag]
+    return marked(f"{hashes} {line}", element)
+
+
+def _list(items: list[str], indent: str) -> str:
+    """The items of a list, which are apart if one of them has several paragraphs."""
+    has_paragraphs = any("\n\n" in item for item in items)
+    whole = ("\n\n" if has_paragraphs else "\n").join(items)
+    return _indented(whole, indent) if indent else whole
+
+
+_IN_LIST = re.compile(r"(?:[-*+]|\d+\.) ")
+
+
 def _item(element: Any, mark: str, blocks: list[str]) -> str:
     """A list item with its number or bullet, the box to tick, and an indent for its further lines."""
+    if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
+        return "\n\n".join(blocks)
     indent = 2 if mark.startswith("- ") else len(mark)
     if own := element.get(MARKER):
         mark, indent = f"- {escaped(own)} ", 2
     if (tick := element.get(TICK)) is not None:
         mark += f"[{tick or ' '}] "
-    tight = all(_IN_LIST.match(block) for block in blocks[1:])
-    text = ("\n" if tight else "\n\n").join(blocks)
-    return mark + _indented(text, " " * indent, first="")
+    is_tight = all(_IN_LIST.match(block) for block in blocks[1:])
+    text = ("\n" if is_tight else "\n\n").join(blocks)
+    return mark + _continued(text, " " * indent)
 
 
-def _indented(text: str, indent: str, first: str | None = None) -> str:
-    """A text whose lines have an indent, but for empty ones; `first` is the indent of the first line if it differs."""
-    lines = text.replace("\n", f"\n{indent}").replace(f"\n{indent}\n", "\n\n")
-    return (indent if first is None else first) + lines
+def _quotation(blocks: list[str]) -> list[str]:
+    # Code in a quotation would begin each line with its mark.
+    if any(block.startswith("```") for block in blocks):
+        return blocks
+    lines = "\n\n".join(blocks).split("\n")
+    return ["\n".join(f"> {line}".rstrip() for line in lines)]
 
 
 def _noted(mark: str, blocks: list[str]) -> str:
     """A note, whose further lines are indented."""
-    return _indented(f"[^{mark}]: " + "\n\n".join(blocks), "    ", first="")
+    return _continued(f"[^{mark}]: " + "\n\n".join(blocks), "    ")
+
+
+def _indented(text: str, indent: str) -> str:
+    """A text whose lines have an indent, but for empty ones."""
+    return indent + _continued(text, indent)
+
+
+def _continued(text: str, indent: str) -> str:
+    """As `_indented`, but for the first line."""
+    return text.replace("\n", f"\n{indent}").replace(f"\n{indent}\n", "\n\n")
+
+
+_BLOCK_STARTS = ("#", "-", "|", ">", "`", "*")
 
 
 def _term(element: Any, blocks: list[str]) -> list[str]:
     """A term of a list of definitions in bold."""
     bold = []
     for block in blocks:
-        is_plain = "\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*"))
+        if "\n" in block or block.startswith(_BLOCK_STARTS):
+            bold.append(block)
+            continue
         words = block if "`" in block else block.replace("**", "")
-        bold.append(f"**{words}**" if is_plain else block)
+        bold.append(f"**{words}**")
     return [marked(bold[0], element), *bold[1:]]
 
 
@@ -443,10 +502,9 @@ def _next_character(element: Any) -> str:
         if element.tail:
             return str(element.tail[0])
         following = element.getnext()
-        if following is not None and following.tag in ("sub", "sup"):
-            return ""
         if following is not None:
-            return str((following.text or " ")[0])
+            is_script = following.tag in ("sub", "sup")
+            return "" if is_script else str((following.text or " ")[0])
         element = element.getparent()
         if element is None or element.tag not in INLINE:
             break
