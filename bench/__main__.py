@@ -15,6 +15,7 @@ from bench import (
     hostile_pages,
     http,
     memory,
+    new_answer,
     pool,
     reading,
     semantic,
@@ -26,6 +27,7 @@ from bench.table import Row, print_table
 BENCHMARKS = {
     "cold_start": cold_start.measure,
     "cached_call": cached_call.measure,
+    "new_answer": new_answer.measure,
     "memory": memory.measure,
     "fallback": fallback.measure,
     "coalescing": coalescing.measure,
