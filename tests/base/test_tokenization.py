@@ -96,6 +96,11 @@ def test_the_terms_of_a_query_have_no_stop_words() -> None:
     assert query_terms("¿Cuándo nació la reina?") == ["nacio", "reina"]
 
 
+def test_a_thai_stop_word_inside_of_another_word_does_not_tear_it() -> None:
+    assert query_terms("เกี่ยว", "th") == words("เกี่ยว")
+    assert query_terms("เรือกี่ลำ", "th") == words("เรือ ลำ")
+
+
 def test_a_query_of_stop_words_alone_keeps_them() -> None:
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
 

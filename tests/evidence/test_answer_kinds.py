@@ -87,6 +87,16 @@ def test_a_question_asks_for_a_kind_that_a_sentence_has_or_not(
     assert not asked.found_in(missing)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "has_number"),
+    [("เรือมีสามลำ", True), ("เรือมีพันลำ", True), ("เขาสามารถแล่นเรือ", False), ("เขามีพันธุ์ข้าว", False)],
+)
+def test_a_number_inside_of_another_thai_word_is_none(sentence: str, has_number: bool) -> None:
+    asked = asked_for("เขามีเรือกี่ลำ", "th")
+    assert asked is not None
+    assert bool(asked.found_in(sentence)) is has_number
+
+
 def test_the_first_question_word_decides() -> None:
     asked = asked_for("Сколько лет было Анне, когда она ушла?", "ru")
     assert asked is not None
@@ -102,7 +112,13 @@ def test_a_number_of_the_question_is_not_its_answer_in_any_grammatical_case() ->
 
 @pytest.mark.parametrize(
     ("language", "text"),
-    [("de", "Was geschah?"), ("de", "Wer kam, und wann?"), ("fr", "Quand ?"), ("ar", "ماذا حدث؟")],
+    [
+        ("de", "Was geschah?"),
+        ("de", "Wer kam, und wann?"),
+        ("fr", "Quand ?"),
+        ("ar", "ماذا حدث؟"),
+        ("th", "เขาพูดอะไรเกี่ยวกับหอคอย"),
+    ],
 )
 def test_other_questions_ask_for_no_kind(language: str, text: str) -> None:
     assert asked_for(text, language) is None

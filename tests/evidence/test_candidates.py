@@ -1,5 +1,7 @@
 """The sentences that may be quoted: where long Thai text is cut, and how long a row with links may be."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,29 @@ def test_thai_without_full_stops_is_cut_at_spaces() -> None:
     pieces = cut(" ".join([CLAUSE] * 20))
     assert len(pieces) > 1
     assert all(SHORTEST <= len(piece) <= LONGEST for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("เขาพบกับ", "ผู้ดูแล"),
+        ("เรือแล่นระหว่าง", "เกาะ"),
+        ("หอนี้ชื่อว่า", "สเกอร์รี"),
+        ("เขาสร้างหอคอย", "ซึ่งสูงมาก"),
+        ("เขาสร้างหอคอย", "โดยไม่มีเงิน"),
+    ],
+)
+def test_thai_is_cut_where_a_clause_ends_and_not_inside_of_one(before: str, after: str) -> None:
+    """Thai has spaces around names and numbers too; the words beside them tell which one ends a clause."""
+    long = "ก" * SHORTEST
+    text = f"{long}{before} {after} {CLAUSE} ต่อมา{CLAUSE}{long}"
+    assert cut(text) == [f"{long}{before} {after} {CLAUSE}", f"ต่อมา{CLAUSE}{long}"]
+
+
+@pytest.mark.parametrize(("characters", "place"), [(390, 1), (410, 0)])
+def test_the_end_of_a_clause_is_looked_for_up_to_a_limit(characters: int, place: int) -> None:
+    parts = ["ก" * SHORTEST, "ข" * (characters - SHORTEST - 1), "ต่อมา" + "ค" * LONGEST]
+    assert cut(" ".join(parts))[0] == " ".join(parts[: place + 1])
 
 
 def test_a_short_thai_sentence_and_long_ones_of_other_languages_stay_whole() -> None:

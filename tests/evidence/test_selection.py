@@ -66,3 +66,23 @@ def test_a_neighbour_is_likelier_to_answer_than_a_sentence_far_away() -> None:
 def test_what_a_quote_says_already_is_not_quoted_again() -> None:
     page = f"{TOWERS[0]}\n\nThe tall tower of Oslo was lit, in spring!\n\n{TOWERS[1]}"
     assert chosen(page, [0.2, 0.1, 0.0]) == [[TOWERS[0]], [TOWERS[1]]]
+
+
+ALONE = "It was there that a tall tower was lit."
+
+
+def test_the_deciding_sentence_is_quoted_although_what_it_points_at_is_not_near() -> None:
+    page = "\n\n".join((ALONE, *TOWERS[:2]))
+    assert chosen(page, [0.5, 0.0, -9.0])[0] == [ALONE]
+
+
+def test_a_further_sentence_that_points_at_none_near_is_left_out() -> None:
+    page = "\n\n".join((ALONE, *TOWERS[:2]))
+    assert chosen(page, [0.0, 0.1, -9.0]) == [[TOWERS[0]]]
+
+
+def test_the_deciding_sentence_is_quoted_alone_if_both_have_no_room() -> None:
+    page = f"{TOWERS[0]} It was there that a tall tower was lit by all."
+    last = "It was there that a tall tower was lit by all."
+    assert chosen(page, [0.0, 0.5])[0] == [TOWERS[0], last]
+    assert chosen(page, [0.0, 0.5], room=len(last) + 5) == [[last]]

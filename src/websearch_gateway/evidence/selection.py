@@ -49,7 +49,8 @@ def choose(
 ) -> list[Run]:
     """The quotes that answer, the one with the deciding sentence first and the others in the order of their pages.
 
-    Neighbours form one quote. A sentence that points at one before it comes with that one, or is left out.
+    Neighbours form one quote. A sentence that points at one before it comes with that one. If that one is not near, it is
+    left out, except for the deciding one.
 
     Args:
         room: the most characters of all quotes together.
@@ -61,8 +62,6 @@ def choose(
     missed = 1.0
     while len(selection.chosen) < MOST_SENTENCES:
         open_places = selection.open_places()
-        if not selection.chosen:
-            open_places = open_places[:1]
         if not open_places:
             break
         chances = {at: _chance(selection.values(at), weights) for at in open_places}
@@ -71,12 +70,6 @@ def choose(
             break
         selection.take(best)
         missed *= 1 - chances[best]
-    if (
-        not selection.chosen
-        and ranked.order
-        and len(sentences[ranked.order[0]].text) + overhead <= room
-    ):
-        selection.take(ranked.order[0])  # better a pronoun without its noun than no quote
     return selection.runs()
 
 
@@ -109,17 +102,18 @@ class Selection:
         }
 
     def open_places(self) -> list[int]:
-        """The best sentences that may come next, by their index: with room, and not said already."""
+        """The best sentences that may come next, by their index: with room, and not said already. The first has no rival."""
+        rivals = CONSIDERED if self.chosen else 1
         open_places: list[int] = []
         for at in self.ranked.order:
             if at not in self._tried and self._may_follow(self.sentences[at]):
                 open_places.append(at)
-            if len(open_places) == CONSIDERED:
+            if len(open_places) == rivals:
                 break
         return open_places
 
     def _may_follow(self, candidate: Candidate) -> bool:
-        run = self._from_its_noun(candidate)
+        run = self._quoted_for(candidate)
         if run is None or self._is_said(candidate):
             return False
         added = [sentence for sentence in run if sentence not in self.chosen]
@@ -165,11 +159,8 @@ class Selection:
         """Choose a sentence, and those that explain its beginning."""
         self._tried.add(at)
         candidate = self.sentences[at]
-        added = [
-            sentence
-            for sentence in self._from_its_noun(candidate) or [candidate]
-            if sentence not in self.chosen
-        ]
+        run = self._quoted_for(candidate) or [candidate]
+        added = [sentence for sentence in run if sentence not in self.chosen]
         tokens = (token for sentence in added for token in (*sentence.own, *sentence.above))
         self._told |= terms_in(self.question, tokens)
         self.chosen += [candidate, *(sentence for sentence in added if sentence is not candidate)]
@@ -181,6 +172,13 @@ class Selection:
 
     def _cost(self, sentences: Sequence[Candidate]) -> int:
         return sum(len(joined(run)) + self.overhead for run in _runs(sentences))
+
+    def _quoted_for(self, candidate: Candidate) -> Run | None:
+        """The sentences that are quoted for one. Better the deciding one with a pronoun alone than another one."""
+        run = self._from_its_noun(candidate)
+        if self.chosen or (run and self._cost(run) <= self.room):
+            return run
+        return [candidate]
 
     def _from_its_noun(self, candidate: Candidate) -> Run | None:
         """The sentences from the one that `candidate` points at, to `candidate`; None if that is not near."""
