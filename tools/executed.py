@@ -108,6 +108,7 @@ def run_tests(
     return ended
 
 
+@functools.cache
 def executed(test_file: Path, sources: Path) -> FileRun:
     """What the tests of a file execute on the copy of `src` in `sources`.
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_gateway.base.tokenization import estimate_tokens
 from websearch_gateway.base.urls import page_in
 from websearch_gateway.evidence import chunks as chunking
-from websearch_gateway.evidence.chunks import LARGEST_WHOLE, at_page, chunk, overlapping, page_of
+from websearch_gateway.evidence.chunks import at_page, chunk, overlapping, page_of
 
 PROSE = st.lists(
     st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40
@@ -126,7 +126,7 @@ def test_code_tables_and_list_items_stay_whole_when_long(unit: str) -> None:
     ids=["code", "table"],
 )
 def test_code_and_tables_of_common_sizes_stay_whole_for_any_size_of_passages(unit: str) -> None:
-    assert estimate_tokens(unit) <= LARGEST_WHOLE
+    assert estimate_tokens(unit) <= 2_048
     assert [passage.text for passage in chunk(f"Before.\n\n{unit}\n\nAfter.", 32)] == [
         "Before.",
         unit,
@@ -234,7 +234,7 @@ def test_more_headings_than_pieces_are_cut_between_words(monkeypatch: pytest.Mon
     passages = chunk("# a\n" * 6_000)
     assert sum(passage.text.count("#") for passage in passages) == 6_000
     # The last are cut by size, not by headings.
-    assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS
+    assert len(passages[-1].text) > 80
 
 
 def _sentences(first: int, last: int) -> str:
@@ -326,3 +326,60 @@ def test_the_page_in_an_address(url: str, page: int | None) -> None:
 def test_an_address_leads_to_a_page() -> None:
     assert at_page("https://a.example/x.pdf#top", 3) == "https://a.example/x.pdf#page=3"
     assert at_page("https://a.example/x.pdf#top", None) == "https://a.example/x.pdf#top"
+
+
+CODE = "abcd abcdefg abcdefg abcdefg abcd\n"
+ITEM = "It rains a lot here. "
+
+
+@pytest.mark.parametrize(
+    ("unit", "size", "is_whole"),
+    [
+        (f"```\n{CODE * 240}```\n", 64, True),  # 2,042 tokens
+        (f"```\n{CODE * 242}```\n", 64, False),
+        (f"- {ITEM * 48}", 64, True),  # 253 tokens: four times the size
+        (f"- {ITEM * 49}", 64, False),
+        (f"```\n{CODE * 280}```\n", 600, True),  # 2,382 tokens
+        (f"```\n{CODE * 284}```\n", 600, False),
+    ],
+)
+def test_a_block_is_split_if_it_has_2048_tokens_and_four_times_the_size(
+    unit: str, size: int, is_whole: bool
+) -> None:
+    assert (len(chunk(unit, size)) == 1) is is_whole
+
+
+@pytest.mark.parametrize(("marks", "is_repeated"), [(100, True), (101, False)])
+def test_a_fence_of_up_to_a_hundred_characters_is_repeated(marks: int, is_repeated: bool) -> None:
+    fence = "`" * marks
+    second = chunk(f"{fence}\n{CODE * 400}{fence}\n", 64)[1]
+    assert second.text.startswith(fence) is is_repeated
+
+
+def test_a_heading_has_at_most_200_characters_in_the_path() -> None:
+    assert chunk(f"# {'x' * 250}\n\nWords.")[0].section_path == ("x" * 200,)
+
+
+@pytest.mark.parametrize(("headings", "passages"), [(20, 1), (21, 2)])
+def test_twenty_headings_join_the_text_below_the_last(headings: int, passages: int) -> None:
+    page = "".join(f"# {'Tides ' * 40}{number}\n\n" for number in range(headings - 1))
+    assert len(chunk(f"{page}Words.", 64)) == passages
+
+
+@pytest.mark.parametrize(
+    ("characters", "begins"), [(34, False), (38, True), (52, True), (53, False)]
+)
+def test_an_overlap_begins_with_a_sentence_of_about_an_eighth_of_the_passage(
+    characters: int, begins: bool
+) -> None:
+    """An eighth of 89 tokens of four characters are 44 characters, give or take a fifth."""
+    sentence = "A" + " b c" * 20
+    sentence = f"{sentence[: characters - 2]}. ".replace(" .", "d.")
+    second, own = overlapping(sentence * 60, 100, 50)[1]
+    repeated = second.text.removesuffix(own)
+    assert repeated.startswith("A") is begins
+
+
+def test_a_passage_has_512_tokens_by_default() -> None:
+    lengths = [estimate_tokens(passage.text) for passage in chunk(ITEM * 1_000)]
+    assert 500 <= max(lengths) <= 540

@@ -12,7 +12,7 @@ from websearch_gateway.evidence.citations import (
     strip_markers,
     without_trackers,
 )
-from websearch_gateway.evidence.cited_sentences import MAX_CHARS, snippets
+from websearch_gateway.evidence.cited_sentences import snippets
 from websearch_gateway.evidence.offsets import from_utf16, moved, without_pieces
 from websearch_gateway.models import Span
 
@@ -333,9 +333,33 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     late = snippet(text, text.index(SNIPPET_A), text.index(SNIPPET_A) + len(SNIPPET_A))
     assert late.startswith("…word ")
     assert late.endswith(" end…")
-    assert len(late) <= MAX_CHARS
+    assert len(late) <= 300
 
 
 def test_a_citation_outside_any_sentence_supports_nothing() -> None:
     assert snippet("A.\n\n\n", 4, 5) == ""
     assert snippet("", 0, 0) == ""
+
+
+@pytest.mark.parametrize(("before", "is_found"), [(80, True), (81, False)])
+def test_the_word_that_a_span_cuts_is_looked_for_in_eighty_characters(
+    before: int, is_found: bool
+) -> None:
+    text = "x" * before + " rest of it."
+    assert bool(repair(text, [Span(A, "", before - 1, before + 5)])) is is_found
+
+
+@pytest.mark.parametrize(("marks", "claim"), [(8, "It rains."), (9, "")])
+def test_the_claim_of_a_citation_without_words_is_among_the_eight_sentences_before(
+    marks: int, claim: str
+) -> None:
+    text = "It rains.\n\n" + "\n\n".join(["[1]"] * marks)
+    assert snippets(text, [(len(text) - 3, len(text))]) == [claim]
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(300, True), (302, False)])
+def test_a_snippet_has_at_most_three_hundred_characters(length: int, is_whole: bool) -> None:
+    text = "x " * (length // 2 - 1) + "y."
+    (snippet,) = snippets(text, [(length - 1, length)])
+    assert (snippet == text) is is_whole
+    assert len(snippet) <= 300

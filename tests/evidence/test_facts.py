@@ -91,3 +91,44 @@ def test_a_denial_belongs_to_the_word_behind_it_and_a_bound_to_its_number() -> N
 @given(st.text(max_size=300))
 def test_any_text_can_be_read(text: str) -> None:
     assert all(word.text for word in read(text))
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (
+            "twenty, thirty, forty, fifty, sixty, seventy, eighty, ninety",
+            "20 30 40 50 60 70 80 90",
+        ),
+        (
+            "two hundred, three thousand, four million, five billion, six trillion",
+            "200 3000 4000000 5000000000 6000000000000",
+        ),
+        (
+            "the twelfth, the twentieth, the thirtieth, the fortieth, the fiftieth, the sixtieth",
+            "12 20 30 40 50 60",
+        ),
+        ("the seventieth, the eightieth, the ninetieth, the hundredth", "70 80 90 100"),
+        ("the twenty first, the thirty ninth, the ninety fifth", "21 39 95"),
+    ],
+)
+def test_a_number_in_words_has_its_value(words: str, values: str) -> None:
+    assert " ".join(text for text, _ in numbers(words)) == values
+
+
+@pytest.mark.parametrize(
+    ("part", "percent"),
+    [
+        *(("half", "50"), ("third", "33.33"), ("quarter", "25"), ("fifth", "20")),
+        *(("sixth", "16.67"), ("seventh", "14.29"), ("eighth", "12.5"), ("ninth", "11.11")),
+        ("tenth", "10"),
+    ],
+)
+def test_each_part_has_its_percentage(part: str, percent: str) -> None:
+    assert numbers(f"a {part} of the town" if part != "half" else "half of the town") == [
+        (percent, "percent")
+    ]
+
+
+def test_the_first_two_thousand_characters_of_a_sentence_are_read() -> None:
+    assert [numbers("x" * length + " 7") for length in (1_998, 1_999)] == [[("7", "")], []]

@@ -114,17 +114,29 @@ def test_only_tests_that_execute_the_function_run_and_fast_ones_first(
     assert test_file.tests_of({FUNCTION}) == tests
 
 
-def test_the_tests_that_mirror_the_module_run_first() -> None:
+def test_the_fastest_file_runs_first() -> None:
     module = Path("evidence/quotes.py")
     text = "LEAST_LETTERS = 4\n\ndef quoted(words):\n    return len(words) >= LEAST_LETTERS\n"
     place = mutants.constants(module, text.encode())[0][0]
-    test_files = {
+    runs = {
         Path(f"tests/evidence/{name}.py"): FileRun({name: seconds}, {name: functions}, {})
         for name, seconds, functions in (
-            ("test_facts", 0.1, [Function(str(module), 3)]),
             ("test_quotes", 9.0, [Function(str(module), 3)]),
+            ("test_facts", 0.1, [Function(str(module), 3)]),
             ("test_marks", 0.1, []),
         )
     }
-    tests = mutants.tests_for(place, {module: ast.parse(text)}, test_files)
-    assert list(tests.items()) == [("test_quotes", 9.0), ("test_facts", 0.1)]
+    tests = mutants.tests_for(place, {module: ast.parse(text)}, runs)
+    assert list(tests.items()) == [("test_facts", 0.1), ("test_quotes", 9.0)]
+
+
+def test_the_tests_near_a_module_are_those_that_mirror_it_or_those_of_its_folder() -> None:
+    files = [
+        Path(f"tests/pages/{name}.py")
+        for name in ("test_html", "formats/test_html_tables", "formats/test_feed", "test_htmlx")
+    ]
+    assert mutants.near_first(Path("pages/formats/html.py"), files)[0] == files[:2]
+    assert mutants.near_first(Path("pages/formats/rtf.py"), files) == (
+        files[1:3],
+        [files[0], files[3]],
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.evidence.embedders.choice import open_embedder
+from websearch_gateway.evidence.embedders.choice import open_embedder, usd_per_million_tokens
 from websearch_gateway.evidence.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.settings.loading import load_settings
 
@@ -71,3 +71,20 @@ def test_another_name_needs_an_address(open_with: Callable[..., Any]) -> None:
     assert open_with(embedding_model_name="static").name == "static/1"
     with pytest.raises(SearchNotConfiguredError, match="EMBEDDING_SERVER_URL"):
         open_with(embedding_model_name="bge-m3")
+
+
+@pytest.mark.parametrize(
+    ("model", "price"),
+    [
+        (None, 0.02),
+        ("text-embedding-3-small", 0.02),
+        ("text-embedding-3-large", 0.13),
+        ("text-embedding-ada-002", 0.1),
+        ("bge-m3", 0.0),
+    ],
+)
+def test_the_models_of_openai_cost_what_openai_says(model: str | None, price: float) -> None:
+    settings = load_settings(
+        embedding_server_url="https://api.openai.com/v1", embedding_model_name=model
+    )
+    assert usd_per_million_tokens(settings) == price

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import threading
@@ -22,7 +23,6 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from tests.patience import PATIENCE
 from websearch_gateway.evidence.embedders.local import (
-    LONGEST_WORD,
     UNKNOWN,
     StaticEmbedder,
     Vocabulary,
@@ -87,6 +87,17 @@ def test_the_rarity_of_words_grows_from_frequent_to_unknown_ones() -> None:
     rarity = EMBEDDER.rarity(["forest", "hadley", "quokka", "zugzwang"])
     assert rarity == sorted(rarity)
     assert EMBEDDER.rarity(["", "東京"])[1] > rarity[1]
+
+
+def test_the_rarity_of_a_word_counts_its_rank_and_each_further_piece() -> None:
+    """The rank is that of the first piece; `e` to the seventh is a frequent word, and an unknown one is worth five."""
+    rank, further = 9_000, 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EMBEDDER, "_pieces", lambda word: [rank] + [1] * (further if word else 0))
+        plain, composed = EMBEDDER.rarity(["", "word"])
+    assert plain == pytest.approx(math.log(rank) - 7)
+    assert composed == pytest.approx(plain + 1.5 * further)
+    assert EMBEDDER.rarity(["東京"]) == [5.0]
 
 
 def test_vectors_have_unit_length_and_the_promised_dimensions() -> None:
@@ -247,8 +258,8 @@ LATIN = st.characters(max_codepoint=0x24F)
         "İstanbul ẞ ﬁne ½ ™",
         "null\x00byte del\x7fete soft\u00adhyphen zero\u200bwidth \ufffd private\ue000use",
         "no\u00a0break\u2003em\u2028line\u3000wide\x85next",
-        "x" * LONGEST_WORD,
-        "x" * (LONGEST_WORD + 1),
+        "x" * 100,
+        "x" * 101,
         "unaffable electroencephalographically",
     ],
 )
@@ -267,7 +278,7 @@ def test_a_word_without_pieces_is_one_unknown_piece(own: WordPieces) -> None:
 
 def test_a_word_that_is_too_long_is_not_remembered(own: WordPieces) -> None:
     before = own._of_word.cache_info().currsize
-    word = "x" * (LONGEST_WORD + 1)
+    word = "x" * 101
     assert own(word) == [*own.counts(word)] == [UNKNOWN]
     assert own._of_word.cache_info().currsize == before
 

@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.evidence.embedders.remote import MOST_DIMENSIONS, OpenAICompatibleEmbedder
+from websearch_gateway.evidence.embedders.remote import OpenAICompatibleEmbedder
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncClient]
@@ -147,7 +147,7 @@ async def test_other_errors_are_not_retried(client_of: ClientOf, retry: Retry, s
         b'{"data": [{"index": 0, "embedding": [%s]}]}' % (b"[" * 900 + b"]" * 900),
         b"[" * 100_000,
         b'{"data":' * 300 + b"1" + b"}" * 300,
-        b'{"data": [{"index": 0, "embedding": [%s1]}]}' % (b"1," * MOST_DIMENSIONS),
+        b'{"data": [{"index": 0, "embedding": [%s1]}]}' % (b"1," * 16_384),
         b'{"data": [{"index": 0, "embedding": {"0": 1}}]}',
         b'{"data": {"index": 0, "embedding": [1]}}',
         b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
@@ -159,6 +159,27 @@ async def test_a_reply_of_another_form_is_a_parse_error(
     client = client_of(lambda _: httpx2.Response(200, content=body))
     with pytest.raises(SearchProviderParseError):
         await embedder(client, retry).embed(["x"], "query")
+
+
+async def test_a_vector_has_up_to_16384_numbers(client_of: ClientOf, retry: Retry) -> None:
+    row = {"index": 0, "embedding": [1] * 16_384}
+    client = client_of(lambda _: httpx2.Response(200, json={"data": [row]}))
+    assert (await embedder(client, retry).embed(["x"], "query")).shape == (1, 16_384)
+
+
+@pytest.mark.parametrize(
+    ("status", "setting"),
+    [
+        (401, "EMBEDDING_SERVER_API_KEY"),
+        (403, "EMBEDDING_SERVER_API_KEY"),
+        (404, "EMBEDDING_MODEL_NAME"),
+    ],
+)
+async def test_a_refusal_names_the_setting(
+    client_of: ClientOf, retry: Retry, status: int, setting: str
+) -> None:
+    with pytest.raises(Unavailable, match=setting):
+        await embedder(client_of(lambda _: httpx2.Response(status)), retry).embed(["x"], "query")
 
 
 async def test_vectors_of_another_length_than_before_are_refused(

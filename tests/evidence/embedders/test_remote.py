@@ -12,7 +12,7 @@ import pytest
 
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.evidence.embedders.choice import open_reranker
-from websearch_gateway.evidence.embedders.remote import LONGEST_TEXT, HttpReranker
+from websearch_gateway.evidence.embedders.remote import HttpReranker
 from websearch_gateway.models import Call
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.sandbox import Sandbox, key_of
@@ -70,6 +70,16 @@ async def test_a_wrong_key_keeps_the_order_and_names_the_setting_and_no_secret(
     assert "wrong-secret-key" not in f"{fault} {reranker!r}"
 
 
+@pytest.mark.parametrize(
+    ("status", "setting"),
+    [(401, "RERANKER_API_KEY"), (403, "RERANKER_API_KEY"), (404, "RERANKER_MODEL")],
+)
+async def test_a_refusal_names_the_setting(client_of: ClientOf, status: int, setting: str) -> None:
+    kept, fault = await order(client_of(lambda _: httpx2.Response(status)))
+    assert kept == [0, 1, 2]
+    assert setting in fault
+
+
 async def test_thirty_texts_are_compared_and_long_ones_are_cut(client_of: ClientOf) -> None:
     bodies: list[dict[str, Any]] = []
 
@@ -82,7 +92,7 @@ async def test_thirty_texts_are_compared_and_long_ones_are_cut(client_of: Client
 
     found, _ = await order(client_of(serve), ["x" * 5_000] * 40)
     assert found == [*reversed(range(MOST_RERANKED)), *range(MOST_RERANKED, 40)]
-    assert {len(text) for text in bodies[0]["documents"]} == {LONGEST_TEXT}
+    assert {len(text) for text in bodies[0]["documents"]} == {2_000}
     assert bodies[0]["query"] == QUERY
     assert "model" not in bodies[0]
 
