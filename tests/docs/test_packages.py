@@ -439,3 +439,15 @@ async def test_a_registry_that_fails_is_a_typed_error(
     with pytest.raises(SearchProviderParseError if kind == "garbage" else Exception) as failed:
         await opened.add_package(package("pypi:heron"))
     assert failed.value.code in ("PARSE", "FETCH")  # type: ignore[attr-defined]
+
+
+def test_a_name_of_npm_has_at_most_214_characters() -> None:
+    assert package(f"npm:{'x' * 214}").name == "x" * 214
+    with pytest.raises(SearchValidationError):
+        package(f"npm:{'x' * 215}")
+
+
+@pytest.mark.parametrize(("before", "is_found"), [(99, True), (100, False)])
+def test_the_first_hundred_links_of_a_package_are_read(before: int, is_found: bool) -> None:
+    links = {f"Link {'x' * at}": "https://x.example/" for at in range(before)}
+    assert ("docs.example" in pypi({**links, "Docs": "https://docs.example/"})) is is_found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from websearch_gateway.docs.models import HEX_DIGITS, ChunkDraft, PageDraft, content_of, section_ids
+from websearch_gateway.docs.models import ChunkDraft, PageDraft, content_of, section_ids
 
 TEXT = "Tides come twice a day.\nThe moon pulls."
 FIRST, SECOND = ChunkDraft(0, 23, ("Tides",)), ChunkDraft(24, 39, ("Tides", "Why"))
@@ -32,7 +32,7 @@ def test_equal_sections_of_a_page_have_different_ids() -> None:
     names = section_ids(replace(PAGE, chunks=(FIRST, FIRST, FIRST)))
     assert len(set(names)) == 3
     assert names[0] == section_ids(PAGE)[0]
-    assert {len(name) for name in names} == {HEX_DIGITS}
+    assert {len(name) for name in names} == {16}
 
 
 def test_a_text_with_half_a_surrogate_pair_has_an_id() -> None:

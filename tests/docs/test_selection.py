@@ -10,7 +10,7 @@ import pytest
 from tests.shared_workers import SharedWorkers
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.base.workers.worker import Limits
-from websearch_gateway.docs.models import MOST_PATTERN_CHARS, Run, SiteVersion, select
+from websearch_gateway.docs.models import Run, SiteVersion, named, quoted, select
 from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
 
 SITES = (
@@ -74,7 +74,7 @@ async def test_an_unusable_pattern_is_a_fault_of_the_caller(
     with pytest.raises(SearchValidationError, match="not a regular expression") as caught:
         await chosen(workers, sites_filter)
     assert caught.value.message.isprintable()
-    assert len(caught.value.message) < 2 * MOST_PATTERN_CHARS
+    assert len(caught.value.message) < 400
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,8 @@ async def test_a_simple_pattern_starts_no_worker(sites_filter: str, ids: list[in
 
 async def test_a_long_pattern_is_refused_before_it_is_compiled(workers: SharedWorkers) -> None:
     with pytest.raises(SearchValidationError, match="at most 200 characters"):
-        await chosen(workers, "(" * (MOST_PATTERN_CHARS + 1))
+        await chosen(workers, "p" * 201)
+    assert await chosen(workers, "p" * 200) == []
 
 
 async def test_busy_workers_are_no_fault_of_the_pattern() -> None:
@@ -144,3 +145,27 @@ async def test_busy_workers_are_no_fault_of_the_pattern() -> None:
 
     with pytest.raises(SearchTimeoutError):
         await chosen(Busy(), "(pyth)+on")
+
+
+def test_a_text_of_a_caller_is_cut_after_a_hundred_characters() -> None:
+    assert quoted("x" * 100) == f"'{'x' * 100}'"
+    assert quoted("x" * 101) == f"'{'x' * 100}…'"
+
+
+def test_an_error_names_twenty_sites() -> None:
+    versions = [SiteVersion(at, "gull", str(at), "https://a.example/") for at in range(21)]
+    assert named(versions[:20]).endswith("19 (gull 19)")
+    assert named(versions).endswith("19 (gull 19) and 1 more")
+
+
+@pytest.mark.parametrize(
+    ("length", "starts_one"),
+    [(998, False), (1_001, True)],  # a repetition over a thousand characters: a million steps
+)
+async def test_a_pattern_that_takes_a_million_steps_runs_in_a_process(
+    length: int, starts_one: bool
+) -> None:
+    sites = (SiteVersion(1, "x" * length, "", ""),)
+    async with Workers() as workers:
+        await select(sites, None, "y.*", None, workers)
+        assert bool(workers._all) is starts_one

@@ -15,8 +15,6 @@ from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.docs.crawl.endless import (
     COMBINATION,
     LIKE_OTHERS,
-    MAX_COMBINATIONS,
-    MAX_LIKE,
     EndlessAddresses,
     _Views,
 )
@@ -27,14 +25,14 @@ PAGE = "https://a.org/list"
 
 def test_addresses_that_differ_in_digits_only_are_limited() -> None:
     endless = EndlessAddresses()
-    refusals = [endless.refusal(f"https://a.org/calendar/{day}") for day in range(10 * MAX_LIKE)]
-    assert refusals == [""] * MAX_LIKE + [LIKE_OTHERS] * (9 * MAX_LIKE)
+    refusals = [endless.refusal(f"https://a.org/calendar/{day}") for day in range(2_000)]
+    assert refusals == [""] * 200 + [LIKE_OTHERS] * 1_800
     assert not endless.refusal("https://a.org/page")
 
 
 def test_a_known_address_is_always_taken() -> None:
     endless = EndlessAddresses()
-    assert not any(endless.refusal("https://a.org/chapter/1") for _ in range(2 * MAX_LIKE))
+    assert not any(endless.refusal("https://a.org/chapter/1") for _ in range(400))
     assert not endless.refusal("https://a.org/chapter/2")
 
 
@@ -50,7 +48,8 @@ def test_combinations_of_filters_are_limited_while_they_say_nothing_new() -> Non
     endless = EndlessAddresses()
     refusals = [endless.refusal(url) for url in filters()]
     assert set(refusals) == {"", COMBINATION}
-    assert MAX_COMBINATIONS < refusals.count("") < 2 * MAX_COMBINATIONS
+    # Those with one parameter, and twenty of values that others had before.
+    assert refusals.count("") == 12 + 20
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -109,6 +108,44 @@ def test_a_parameter_that_changes_pages_is_kept_even_if_some_are_the_same() -> N
             f"{PAGE}?lang={letter}", " ".join(f"{letter}{number}" for number in range(20))
         )
     assert endless.plain(f"{PAGE}?lang=x") == f"{PAGE}?lang=x"
+
+
+@pytest.mark.parametrize(
+    ("views_between", "old_words", "says_nothing_new"),
+    [(7, 9, True), (8, 9, False), (7, 8, False)],
+)
+def test_a_view_says_nothing_new_if_nine_tenths_of_its_words_stand_in_the_last_eight(
+    views_between: int, old_words: int, says_nothing_new: bool
+) -> None:
+    endless = EndlessAddresses()
+    words = [f"old{number}" for number in range(old_words)]
+    endless.original(f"{PAGE}?at=first", " ".join(words))
+    for view in range(views_between):
+        new = " ".join(f"between{view}{letter}" for letter in "abcdefghij")
+        endless.original(f"{PAGE}?at=between{view}", new)
+    new = [f"new{number}" for number in range(10 - old_words)]
+    endless.original(f"{PAGE}?at=last", " ".join(words + new))
+    assert endless._views[PAGE].alike == says_nothing_new
+
+
+@pytest.mark.parametrize(("words", "original"), [("a b c d", ""), ("a b c d e", PAGE)])
+def test_a_page_of_less_than_five_words_proves_nothing(words: str, original: str) -> None:
+    endless = EndlessAddresses()
+    endless.original(PAGE, words)
+    assert endless.original(f"{PAGE}?sort=down", words) == original
+
+
+@pytest.mark.parametrize(("proofs", "is_ignored"), [(3, False), (4, True)])
+def test_four_pages_that_stay_the_same_outweigh_one_that_changes(
+    proofs: int, is_ignored: bool
+) -> None:
+    endless = EndlessAddresses()
+    for language in ("en", "de"):
+        endless.original(f"{PAGE}?lang={language}", f"{PROSE} {language} {language}page")
+    for letter in "abcdef"[:proofs]:
+        for language in ("en", "de"):
+            endless.original(f"{PAGE}/{letter}?lang={language}", f"{PROSE} {letter}")
+    assert (endless.plain(f"{PAGE}?lang=x") == PAGE) is is_ignored
 
 
 class Generated(dict[str, str]):

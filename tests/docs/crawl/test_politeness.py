@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.base.net.fetch import Fetched
 from websearch_gateway.base.urls import crawl_delay, may_read_each
-from websearch_gateway.docs.crawl.sources import MAX_CRAWL_DELAY, HostPace, RobotsTxt
+from websearch_gateway.docs.crawl.sources import HostPace, RobotsTxt
 from websearch_gateway.errors import SearchFetchError
 
 HOST = "https://docs.example.org"
@@ -62,7 +62,7 @@ async def test_a_crawl_delay_is_kept_up_to_half_a_minute(pace, clock):
     pace.ask_delay(5)
     assert min(await asked(pace, clock, 3)) >= 4.999
     pace.ask_delay(86_400)
-    assert pace.interval == MAX_CRAWL_DELAY
+    assert pace.interval == 30
 
 
 async def test_a_host_that_asks_for_a_pause_gets_it_and_then_half_the_request_rate(pace, clock):
@@ -75,6 +75,39 @@ async def test_a_host_that_asks_for_a_pause_gets_it_and_then_half_the_request_ra
     for _ in range(20):
         pace.succeeded()
     assert pace.interval == 0.25
+
+
+async def test_a_host_that_pushes_back_again_and_again_is_asked_64_times_less_often(pace):
+    for _ in range(10):
+        await pace.pushed_back("429", None)
+    assert pace.interval == 64 * 0.25
+
+
+async def test_a_pause_is_a_day_at_most(pace, clock):
+    start = clock.now
+    await pace.pushed_back("429", 1_000_000)
+    await asked(pace, clock, 1)
+    assert 86_400 <= clock.now - start < 86_500
+
+
+async def test_a_robots_txt_that_failed_is_asked_for_again_after_five_minutes(docs, clock, pace):
+    server = Server(clock, 503)
+    for wait in (0, 200, 120):
+        clock.now += wait
+        with pytest.raises(SearchFetchError, match=r"robots\.txt"):
+            await RobotsTxt(server, Inline(), pace).open()
+    assert len(server.times) == 2
+
+
+async def test_the_first_512000_bytes_of_a_robots_txt_count(docs, clock, pace):
+    rule = "Disallow: /private\n"
+    head = "User-agent: *\n"
+    for size, is_allowed in ((511_900, False), (512_100, True)):
+        padding = "#" * (size - len(head) - 1) + "\n"
+        robots = RobotsTxt(Server(clock, head + padding + rule), Inline(), pace)
+        clock.now += 200_000
+        await robots.open()
+        assert await robots.allowed([f"{HOST}/private/a"]) == [is_allowed]
 
 
 @pytest.mark.parametrize(

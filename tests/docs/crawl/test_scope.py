@@ -1,7 +1,6 @@
 import pytest
 
 from websearch_gateway.docs.crawl.scope import (
-    MOST_LEFT_OUT,
     LeftOut,
     Scope,
     VersionFolders,
@@ -16,6 +15,7 @@ START = "https://docs.example.org/3/"
 @pytest.mark.parametrize(
     ("url", "spelling"),
     [
+        ("http://docs.example.org:80/3/", "http://docs.example.org/3/"),
         ("HTTPS://Docs.Example.org:443/3/index.html#x", "https://docs.example.org/3/"),
         ("https://docs.example.org/a?b=2&a=1&utm_source=x", "https://docs.example.org/a?a=1&b=2"),
         ("https://docs.example.org/caf%c3%a9 b", "https://docs.example.org/caf%C3%A9%20b"),
@@ -64,7 +64,9 @@ def test_an_address_has_one_spelling(url, spelling):
         ("zh-cn/a.html", False),
         ("go/a.html", True),
         ("a/b/a/b/a/b/a/b/", False),
-        ("x" * 600, False),
+        ("x" * (500 - len(START)), True),
+        ("x" * (501 - len(START)), False),
+        ("a/b/a/b/a/b/", True),
         ("javascript:alert(1)", False),
         ("//[bad", False),
     ],
@@ -110,8 +112,8 @@ def test_a_glob_of_files_matches_the_index_page_of_a_folder():
 
 def test_the_remembered_addresses_that_are_left_out_have_a_limit():
     left_out = LeftOut()
-    left_out.note({"a": [f"{START}{number}" for number in range(MOST_LEFT_OUT + 5)]})
-    assert [one.count for one in left_out.rows()] == [MOST_LEFT_OUT]
+    left_out.note({"a": [f"{START}{number}" for number in range(20_005)]})
+    assert [(one.count, len(one.urls)) for one in left_out.rows()] == [(20_000, 5)]
 
 
 def test_a_site_moves_within_its_host_and_never_to_a_folder_above_its_own():

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs.project.files import MAX_FILE_BYTES
 from websearch_gateway.docs.project.origins import PUBLIC, Origins
 from websearch_gateway.docs.project.reading import read_project
-from websearch_gateway.docs.project.requirements import MOST_REQUIREMENTS
 
 UV_LOCK = """
 version = 1
@@ -203,8 +201,8 @@ def test_a_project_of_javascript_has_the_versions_of_each_kind_of_lock_file(
         ("package.json", b"{"),
         ("package.json", b"[" * 100_000),
         ("pyproject.toml", b"x = " + b"[" * 20_000),
-        ("package-lock.json", b" " * (MAX_FILE_BYTES + 1)),
-        ("requirements.txt", b"a" * (MAX_FILE_BYTES + 1)),
+        ("package-lock.json", b" " * 8_000_001),
+        ("requirements.txt", b"a" * 8_000_001),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: bytes) -> None:
@@ -707,7 +705,7 @@ def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_i
 
 def test_a_file_of_requirements_that_is_not_read_may_name_any_index(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
-    for number in range(MOST_REQUIREMENTS):
+    for number in range(50):
         (tmp_path / f"requirements-{number:02}.txt").write_text("-r requirements-00.txt\n" * 1_000)
     assert withheld(tmp_path) == {}
     (tmp_path / "requirements.txt").write_text(f"-i {CORP}\n")
@@ -788,3 +786,27 @@ def test_a_malformed_setting_is_named_and_nothing_is_asked(tmp_path: Path) -> No
     (tmp_path / "pyproject.toml").write_text(PYTHON)
     (tmp_path / "pip.conf").write_text("index-url without a section")
     assert read_project(str(tmp_path))["problem"].startswith("pip.conf is malformed")
+
+
+def test_a_file_of_eight_million_bytes_is_read(tmp_path: Path) -> None:
+    text = b'{"dependencies": {"tern": "1.0.0"}}'
+    (tmp_path / "package.json").write_bytes(text.ljust(8_000_000))
+    assert read_project(str(tmp_path))["direct"] == [("npm", "tern", "1.0.0")]
+
+
+@pytest.mark.parametrize(("between", "is_found"), [(7, True), (8, False)])
+def test_the_repository_of_a_project_is_up_to_eight_folders_above_it(
+    tmp_path: Path, between: int, is_found: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".npmrc").write_text(f"@acme:registry={CORP}\n")
+    inner = tmp_path.joinpath(*"abcdefghi"[: between + 1])
+    inner.mkdir(parents=True)
+    (inner / "package.json").write_text('{"dependencies": {"@acme/kit": "1.0.0"}}')
+    assert bool(withheld(inner)) is is_found
+
+
+def test_a_project_has_at_most_five_hundred_dependencies(tmp_path: Path) -> None:
+    names = {f"gull-{number}": "1.0.0" for number in range(600)}
+    (tmp_path / "package.json").write_text(json.dumps({"dependencies": names}))
+    assert len(read_project(str(tmp_path))["direct"]) == 500
