@@ -1,19 +1,13 @@
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.base.safety.test_linear import ALPHABETS
 from tests.growth import too_much
 from websearch_gateway.base.tokenization import estimate_tokens
-from websearch_gateway.docs.crawl.chunking import (
-    ENOUGH,
-    MAX_TARGET_CHARS,
-    TARGET,
-    cut,
-    drafted,
-    page_symbols,
-)
+from websearch_gateway.docs.crawl.chunking import cut, drafted, page_symbols
 from websearch_gateway.docs.crawl.scope import Scope
 from websearch_gateway.docs.models import ChunkDraft, PageDraft
 from websearch_gateway.docs.store.pages import prepared
@@ -34,7 +28,14 @@ def test_a_large_section_ends_where_the_next_begins():
     second = markdown.index("## Two")
     first, last = cut(markdown, [(0, "title"), (second, "two")])
     assert (last.start, last.anchor, last.heading_path) == (second, "two", ("Title", "Two"))
-    assert ENOUGH <= estimate_tokens(markdown[first.start : first.stop]) <= TARGET
+    assert 325 <= estimate_tokens(markdown[first.start : first.stop]) <= 650
+
+
+@pytest.mark.parametrize(("tokens", "sections"), [(160, 3), (210, 2), (320, 2), (330, 1), (600, 1)])
+def test_a_chunk_takes_in_sections_until_it_is_half_full(tokens: int, sections: int) -> None:
+    section = f"## Section\n\n{'tide ' * (tokens * 4 // 5 - 3)}\n\n"
+    first = cut(section * 8)[0]
+    assert (section * 8)[first.start : first.stop].count("## Section") == sections
 
 
 def test_a_chunk_that_begins_inside_a_section_ends_with_it():
@@ -105,7 +106,7 @@ def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
         f"{base}b/index.html",
         "https://elsewhere.example/",
     )
-    endless = base + "x" * MAX_TARGET_CHARS
+    endless = base + "x" * 5_000
     page = CrawledPage("T", "# m.run\n\nIt runs.", links=links, canonical=endless, refresh=endless)
     draft = drafted(Scope.of(base), [("m.run", "")], page)
     assert draft["links"] == [f"{base}a.html", f"{base}b/"]
@@ -124,3 +125,17 @@ def test_the_rows_of_a_page_of_any_text_are_made_in_linear_time():
 
     slow = {kind: found for kind, text in ALPHABETS.items() if (found := too_much(rows, text))}
     assert slow == {}
+
+
+def test_two_hundred_addresses_that_are_left_out_are_named() -> None:
+    links = tuple(f"https://a.example/other/{number}" for number in range(300))
+    document = drafted(Scope.of("https://a.example/docs/"), (), CrawledPage("", "", links=links))
+    assert [len(urls) for urls in document["left_out"].values()] == [200]
+
+
+def test_a_page_defines_at_most_five_thousand_names() -> None:
+    defined = [(f"tide.at{number}", "a") for number in range(6_000)]
+    document = drafted(
+        Scope.of("https://a.example/"), defined, CrawledPage("", "Words.", anchors=((0, "a"),))
+    )
+    assert len(document["symbols"]) == 5_000

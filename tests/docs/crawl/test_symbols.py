@@ -273,3 +273,21 @@ def test_a_name_of_an_inventory_whose_anchor_is_an_empty_element_is_in_the_secti
 )
 def test_numbers_and_comments_are_no_options(line, names):
     assert [name for name, kind in named(line) if kind == "option"] == names
+
+
+@pytest.mark.parametrize(("letters", "count"), [(100, 1), (101, 0)])
+def test_a_name_has_at_most_a_hundred_letters(letters: int, count: int) -> None:
+    name = "tide.".ljust(letters, "x")
+    assert len(named(f"**{name}(*height*)**", name)) == count
+
+
+@pytest.mark.parametrize(("words", "count"), [(5, 1), (6, 0)])
+def test_a_term_of_a_glossary_has_at_most_five_words(words: int, count: int) -> None:
+    assert len(named(f"**{' '.join('abcdefg'[:words])}**", "term-some")) == count
+
+
+@pytest.mark.parametrize(("before", "count"), [(380, 1), (401, 0)])
+def test_a_name_is_looked_for_in_the_first_400_characters_of_a_line(
+    before: int, count: int
+) -> None:
+    assert len(named(f"**{' ' * before}tide.rise(*height*)**", "tide.rise")) == count
