@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain, starmap
+from collections.abc import Callable, Collection, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 from websearch_gateway.base import (
@@ -71,10 +71,8 @@ def excerpt(
     start = _heading_before(all_blocks[: best + 1], best_unit.start)
     if size(start, best_unit.end) > room // 2:
         start = best_unit.start
-    # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
-    rest = units[units.index(best_unit) + 1 :]
-    after = chain(rest, _units_of_each(markdown, all_blocks[best + 1 :]))
-    end, code = _end(markdown, _Span(start, best_unit.end), after, most_tokens)
+    rest: list[_Span | Block] = [*units[units.index(best_unit) + 1 :], *all_blocks[best + 1 :]]
+    end, code = _end(markdown, _Span(start, best_unit.end), rest, most_tokens)
     if code is not None:
         left = most_tokens - size(start, code) - NOTE_TOKENS
         return markdown[start:code] + _cut(markdown, code, left)
@@ -91,24 +89,43 @@ def _heading_before(earlier: Sequence[Block], start: int) -> int:
 
 
 def _end(
-    markdown: str, shown: _Span, after: Iterable[_Span], most_tokens: int
+    markdown: str, shown: _Span, rest: Sequence[_Span | Block], most_tokens: int
 ) -> tuple[int, int | None]:
     """The end of the text that fits after what is shown, and where code begins of which a part still fits, if it does.
 
     Text after the best sentence is more useful than text before it.
+
+    Args:
+        rest: what follows. Only the block that does not fit is split: finding sentences takes most of the time.
     """
     size = _size_in(markdown)
-    end = before_last = shown.end
-    for unit in after:
-        if size(shown.start, unit.end) <= most_tokens - NOTE_TOKENS:
-            before_last, end = end, unit.end
+    room = most_tokens - NOTE_TOKENS
+    fitting: list[_Span | Block] = [shown]
+    for part in rest:
+        if size(shown.start, part.end) <= room:
+            fitting.append(part)
             continue
-        left = most_tokens - size(shown.start, unit.start)
-        if left >= LEAST_CODE and _FENCE.match(markdown, unit.start):
-            return end, unit.start
-        announces_more = markdown.endswith(":", shown.start, end)
-        return before_last if announces_more else end, None
-    return end, None
+        for unit in _units(markdown, part) if isinstance(part, Block) else [part]:
+            if size(shown.start, unit.end) <= room:
+                fitting.append(unit)
+                continue
+            left = most_tokens - size(shown.start, unit.start)
+            end = fitting[-1].end
+            if left >= LEAST_CODE and _FENCE.match(markdown, unit.start):
+                return end, unit.start
+            if markdown.endswith(
+                ":", shown.start, end
+            ):  # without the code or list that it announces
+                return _end_before_last(markdown, fitting), None
+            return end, None
+    return fitting[-1].end, None
+
+
+def _end_before_last(markdown: str, fitting: Sequence[_Span | Block]) -> int:
+    """The end of the last unit but one; of the only one without another."""
+    last = fitting[-1]
+    units = _units(markdown, last) if isinstance(last, Block) else [last]
+    return (units[-2] if len(units) > 1 else fitting[-2:][0]).end
 
 
 def _earliest_start(
@@ -117,6 +134,9 @@ def _earliest_start(
     """Where the text may begin so that all until `end` fits."""
     size = _size_in(markdown)
     for block in reversed(earlier):
+        if size(block.start, end) <= room:
+            start = min(start, block.start)
+            continue
         for unit in reversed(_units(markdown, block)):
             if size(unit.start, end) > room:
                 return start
@@ -210,11 +230,6 @@ def _units(markdown: str, block: Block) -> list[_Span]:
     if block.kind == "code":
         return [_Span(block.start, block.end)]
     return list(starmap(_Span, sentences_of(markdown, block)))
-
-
-def _units_of_each(markdown: str, some: Iterable[Block]) -> Iterator[_Span]:
-    for block in some:
-        yield from _units(markdown, block)
 
 
 def _best(
