@@ -17,8 +17,10 @@ from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import Exhausted, SearchTimeoutError
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
+from websearch_gateway.upstream.burst_gate import BurstGate
+from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
-from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, HealthRegistry, Stopwatch
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0

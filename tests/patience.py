@@ -12,7 +12,7 @@ import pytest
 from websearch_gateway import admin
 from websearch_gateway.pipeline import fallback, page_reads, web_search
 from websearch_gateway.upstream import ledger, race
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 
 PATIENCE = 600.0
 """Seconds: the longest wait for what a healthy system does soon, such as the end of a process or of a request."""

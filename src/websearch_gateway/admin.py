@@ -63,7 +63,8 @@ from websearch_gateway.results import (
     ToolStats,
 )
 from websearch_gateway.upstream.api_tokens import ApiToken, ApiTokens
-from websearch_gateway.upstream.layers import BestEffort, HealthRegistry, UpstreamStatus
+from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import HealthRegistry, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS, Day, Ledger, UserDay
 from websearch_gateway.upstream.telemetry import Figures, Statistics, Telemetry, ToolFigures
 

@@ -12,7 +12,7 @@ from websearch_gateway.models import Call, Caller
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.guarded import UpstreamGuard
-from websearch_gateway.upstream.layers import HealthRegistry
+from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.ledger import Ledger
 
 

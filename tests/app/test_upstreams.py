@@ -17,7 +17,7 @@ from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfigured
 from websearch_gateway.models import Call, Deadline, SearchQuery, SearchRequest, SearchResults
 from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.upstream.layers import UpstreamStatus
+from websearch_gateway.upstream.health import UpstreamStatus
 
 RAW = (
     "serper",

@@ -20,8 +20,9 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
+from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import Guarded
-from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry
+from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.race import FirstSuccess
 
 QUERY = SearchQuery("how tall is the tower")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 
 
 async def works() -> str:

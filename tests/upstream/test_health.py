@@ -11,7 +11,7 @@ from bench.virtual_time import in_virtual_time, now
 from tests.layers import inside
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline
-from websearch_gateway.upstream.layers import (
+from websearch_gateway.upstream.health import (
     BOUNDS,
     MAX_MESSAGE_CHARS,
     NOTHING,

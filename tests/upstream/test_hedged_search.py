@@ -19,8 +19,10 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
+from websearch_gateway.upstream.burst_gate import BurstGate
+from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
-from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, HealthRegistry, Stopwatch
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 QUERY = SearchQuery("descale an espresso machine")

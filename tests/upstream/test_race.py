@@ -29,7 +29,7 @@ from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchRes
 from websearch_gateway.providers.table import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.layers import HealthRegistry
+from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.race import (
     EARLIEST_SECONDS,
     ENOUGH_SAMPLES,

@@ -78,7 +78,7 @@ from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.opening import SpareState, open_state
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.api_tokens import ApiTokens
-from websearch_gateway.upstream.layers import HealthRegistry
+from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry

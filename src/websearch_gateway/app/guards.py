@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.ports import no_layer
 from websearch_gateway.settings.loading import Settings
+from websearch_gateway.upstream.burst_gate import BurstGate
+from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import UpstreamGuard
-from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, HealthRegistry, Stopwatch
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.race import LEAST_SHARE_SECONDS
 

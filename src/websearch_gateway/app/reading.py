@@ -23,7 +23,7 @@ from websearch_gateway.pages import Browser, ReaderTable, RobotsFetcher, warm_up
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import Embedder, Reranker, State
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.layers import BoundedReader
+from websearch_gateway.upstream.bounded_reader import BoundedReader
 
 COMPOSE = partial(compose, encode=encode)
 """Quotes pages, with the built-in vectors of English words. Runs in a worker."""

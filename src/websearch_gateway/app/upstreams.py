@@ -18,7 +18,7 @@ from websearch_gateway.ports import Layer, Searcher, no_layer
 from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.guarded import Guarded
-from websearch_gateway.upstream.layers import RateLimiter, Stopwatch
+from websearch_gateway.upstream.health import Stopwatch
 from websearch_gateway.upstream.race import (
     FallbackSearcher,
     Hedging,
@@ -26,6 +26,7 @@ from websearch_gateway.upstream.race import (
     ProviderSelection,
     by_weight,
 )
+from websearch_gateway.upstream.rate_limiter import RateLimiter
 
 
 @dataclass(frozen=True, slots=True)

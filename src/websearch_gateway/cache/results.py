@@ -28,7 +28,7 @@ from websearch_gateway.results import (
     SearchResponse,
     WebSearchResponse,
 )
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)
 

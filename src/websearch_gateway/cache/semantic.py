@@ -30,7 +30,7 @@ from websearch_gateway.cache.results import CLOCK_SKEW_SECONDS, ResultCache, Sco
 from websearch_gateway.models import LONGEST_QUERY, Caller, SearchQuery
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 
 R = TypeVar("R", bound=WireModel)
 

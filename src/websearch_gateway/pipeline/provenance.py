@@ -37,7 +37,7 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.ports import State, Workers
 from websearch_gateway.results import WireModel
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 
 D = TypeVar("D", bound=Deadline)
 

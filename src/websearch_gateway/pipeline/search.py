@@ -63,7 +63,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.settings.groups import calls_and_seconds
-from websearch_gateway.upstream.layers import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 

@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 from websearch_gateway.models import Call, SearchQuery
 from websearch_gateway.ports import Layer, Upstream, no_layer
-from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker
+from websearch_gateway.upstream.burst_gate import BurstGate
+from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.telemetry import traced
 
 T = TypeVar("T")

@@ -26,7 +26,8 @@ from websearch_gateway.base import billed
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
 from websearch_gateway.models import Call, Caller, SearchQuery
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, Layer, State
-from websearch_gateway.upstream.layers import BOUNDS, BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import BOUNDS
 from websearch_gateway.upstream.telemetry import CallRecord
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from websearch_gateway.models import (
     no_progress,
 )
 from websearch_gateway.ports import Searcher
-from websearch_gateway.upstream.layers import HealthRegistry
+from websearch_gateway.upstream.health import HealthRegistry
 
 T = TypeVar("T")
 

@@ -37,7 +37,7 @@ from websearch_gateway.base import TRACER, UNRECORDED, child_span, outcome_of, r
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
 from websearch_gateway.models import Call
 from websearch_gateway.results import CacheState, SearchResponse
-from websearch_gateway.upstream.layers import Distribution, Histogram
+from websearch_gateway.upstream.health import Distribution, Histogram
 
 _log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.upstream.layers import BreakerState, UpstreamStatus
+from websearch_gateway.upstream.health import BreakerState, UpstreamStatus
 
 
 def words(snapshot: Snapshot) -> str:

@@ -37,7 +37,7 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
 from websearch_gateway.results import TokenUse, TokenUses
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.layers import UpstreamStatus
+from websearch_gateway.upstream.health import UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from websearch_gateway.admin import Snapshot
 from websearch_gateway.errors import ErrorCode
-from websearch_gateway.upstream.layers import LastError, UpstreamStatus
+from websearch_gateway.upstream.health import LastError, UpstreamStatus
 from websearch_gateway.upstream.ledger import Day
 from websearch_gateway.upstream.telemetry import Failure, Figures, ToolFigures
 

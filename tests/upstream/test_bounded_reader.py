@@ -9,7 +9,7 @@ import pytest
 from websearch_gateway.base.net.requests import Retry, RetryBudget
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.upstream.layers import BoundedReader
+from websearch_gateway.upstream.bounded_reader import BoundedReader
 
 URL = "https://example.com/"
 PAGE = Page(URL, URL, "T", "text")

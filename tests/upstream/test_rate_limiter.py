@@ -13,7 +13,8 @@ from bench.virtual_time import in_virtual_time, now
 from tests.layers import inside
 from websearch_gateway.errors import NotAsked
 from websearch_gateway.models import Deadline
-from websearch_gateway.upstream.layers import SLACK, RateLimiter, UpstreamHealth, allowed_per_second
+from websearch_gateway.upstream.health import UpstreamHealth
+from websearch_gateway.upstream.rate_limiter import SLACK, RateLimiter, allowed_per_second
 
 
 def paced(per_second: float | None, **options: bool) -> RateLimiter:
