@@ -86,27 +86,30 @@ def blocks(text: str) -> Iterator[Block]:
     A table is one block, a code fence is one block (to the end of the text if not closed), each list item with its
     continuation lines is one block, and so is a thematic break.
     """
-    latest: Block | None = None
+    block: Block | None = None  # which the next run of lines may continue
     after_blank = True
     at = 0
     while at < len(text):
         line, stop, kind, level = _run(text, at)
         if kind is None:
             after_blank = True
+            at = stop
+            continue
+        end = at + len(text[at:stop].rstrip())
+        if block and _continues(block, kind, line, after_blank):
+            block = Block(block.kind, block.start, end, block.level)
+        elif block and kind == "rule" and block.kind == "paragraph" and not after_blank:
+            # The rule underlines a heading.
+            block = Block("heading", block.start, end, 1 if "=" in line else 2)
         else:
-            end = at + len(text[at:stop].rstrip())
-            if latest and _continues(latest, kind, line, after_blank):
-                latest = Block(latest.kind, latest.start, end, latest.level)
-            elif latest and kind == "rule" and latest.kind == "paragraph" and not after_blank:
-                latest = Block("heading", latest.start, end, 1 if "=" in line else 2)
-            else:
-                if latest:
-                    yield latest
-                latest = Block(kind, at + len(line) - len(line.lstrip()), end, level)
-            after_blank = False
+            if block:
+                yield block
+            indent = len(line) - len(line.lstrip())
+            block = Block(kind, at + indent, end, level)
+        after_blank = False
         at = stop
-    if latest:
-        yield latest
+    if block:
+        yield block
 
 
 def code_blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -119,26 +122,39 @@ def code_blocks(text: str) -> Iterator[tuple[int, int]]:
         yield fence.end(1), fence.start() + len(text[fence.start() : at].rstrip())
 
 
-def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
-    """The line that begins at `at`, the end of its run of lines of one kind, that kind (None: blank), and its level."""
-    if run := _PROSE.match(text, at) or _ROWS.match(text, at):
-        return run[1], run.end(), "table" if run.re is _ROWS else "paragraph", 0
+class _Run(NamedTuple):
+    """A run of lines of one kind (None: blank): its first line, its end, and its level if that is a heading."""
+
+    line: str
+    end: int
+    kind: BlockKind | None
+    level: int = 0
+
+
+def _run(text: str, at: int) -> _Run:
+    """The run of lines that begins at `at`."""
+    if prose := _PROSE.match(text, at):
+        return _Run(prose[1], prose.end(), "paragraph")
+    if rows := _ROWS.match(text, at):
+        return _Run(rows[1], rows.end(), "table")
     match = _LINE.match(text, at)
     line = match[0] if match else ""
-    stop = at + len(line)
+    end = at + len(line)
     if not line or line.isspace():
-        return line, stop, None, 0
+        return _Run(line, end, None)
     if fence := _FENCE.match(line):
-        return line, _after_fence(text, stop, fence[1] or fence[2]), "code", 0
+        return _Run(line, _after_fence(text, end, fence[1] or fence[2]), "code")
     if heading := _HEADING.match(line):
-        return line, stop, "heading", len(heading[1])
+        return _Run(line, end, "heading", len(heading[1]))
     if _RULE.match(line):
-        return line, stop, "rule", 0
-    item = _ITEM.match(line)
-    if item and _FENCE.match(line, item.end()):
+        return _Run(line, end, "rule")
+    marker = _ITEM.match(line)
+    if marker is None:
+        return _Run(line, end, "paragraph")
+    if _FENCE.match(line, marker.end()):
         # The fence right after a marker opens a code block: otherwise its closing fence would open one.
-        return item[0], at + item.end(), "item", 0
-    return line, stop, "item" if item else "paragraph", 0
+        return _Run(marker[0], at + marker.end(), "item")
+    return _Run(line, end, "item")
 
 
 def _after_fence(text: str, at: int, fence: str) -> int:
@@ -150,13 +166,15 @@ def _after_fence(text: str, at: int, fence: str) -> int:
 
 
 def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -> bool:
+    """Whether a run of lines belongs to the block before it."""
     if after_blank:
-        return previous.kind == "item" and kind == "paragraph" and bool(_INDENTED.match(line))
-    if previous.kind == "paragraph" and kind == "item":
-        return bool(_LATER_NUMBER.match(line))
-    return (kind == "table" and previous.kind == "table") or (
-        kind == "paragraph" and previous.kind in ("paragraph", "item")
-    )
+        is_in_item = previous.kind == "item" and kind == "paragraph"
+        return is_in_item and _INDENTED.match(line) is not None
+    if kind == "item":
+        return previous.kind == "paragraph" and _LATER_NUMBER.match(line) is not None
+    if kind == "table":
+        return previous.kind == "table"
+    return kind == "paragraph" and previous.kind in ("paragraph", "item")
 
 
 def item_marker_end(text: str, start: int) -> int:
@@ -179,17 +197,24 @@ def without_comments(markdown: str) -> str:
 
     A comment that begins a line and is not closed extends to the end (https://spec.commonmark.org/0.31.2/#html-blocks).
     """
-    kept, begin, at, last = [], 0, 0, markdown.rfind("-->")
+    parts: list[str] = []
+    last_close = markdown.rfind(_CLOSE)
+    done = at = 0
     while match := _CODE_OR_COMMENT.search(markdown, at):
         at = match.end()
         if not match["comment"]:
             continue
-        close = markdown.find("-->", at) if at <= last else -1
-        if close < 0 and match["block"] is None:
+        is_closed = at <= last_close
+        if not is_closed and match["block"] is None:
             continue
-        kept.append(markdown[begin : match.start()])
-        begin = at = close + 3 if close >= 0 else len(markdown)
-    return "".join([*kept, markdown[begin:]])
+        parts.append(markdown[done : match.start()])
+        at = markdown.index(_CLOSE, at) + len(_CLOSE) if is_closed else len(markdown)
+        done = at
+    parts.append(markdown[done:])
+    return "".join(parts)
+
+
+_CLOSE = "-->"
 
 
 def plain(markdown: str) -> str:
@@ -228,23 +253,36 @@ def as_user_text(markdown: str) -> str:
     """
     parts: list[str] = []
     done = 0
-    found = list(blocks(markdown))
-    for block in found:
+    block: Block | None = None
+    for block in blocks(markdown):
         if block.kind == "heading":
-            title = _UNDERLINE.sub("", _HASHES.sub("", markdown[block.start : block.end]))
-            title = " ".join(_CLOSING.sub("", title).replace("**", "").split())
-            parts += [markdown[done : block.start], f"**{title}**" if title else ""]
+            parts.append(markdown[done : block.start])
+            if title := _title(markdown[block.start : block.end]):
+                parts.append(f"**{title}**")
             done = block.end
     parts.append(markdown[done:])
-    if found and found[-1].kind == "code":
-        code = markdown[found[-1].start : found[-1].end]
-        before, _, last = code.rpartition("\n")
-        opening, last = _USER_TEXT_FENCE.match(code), last.strip()
-        if opening and not (
-            before and len(last) >= len(opening[1]) and not last.strip(opening[1][0])
-        ):
-            parts.append(f"\n{opening[1]}")
+    if block and block.kind == "code":
+        parts.append(_missing_fence(markdown[block.start : block.end]))
     return "".join(parts)
+
+
+def _title(heading: str) -> str:
+    """The words of a heading."""
+    title = _UNDERLINE.sub("", _HASHES.sub("", heading))
+    title = _CLOSING.sub("", title).replace("**", "")
+    return " ".join(title.split())
+
+
+def _missing_fence(code: str) -> str:
+    """The line that closes a code fence; "" if it is closed."""
+    opening = _USER_TEXT_FENCE.match(code)
+    if opening is None:
+        return ""
+    fence = opening[1]
+    before, _, last = code.rpartition("\n")
+    last = last.strip()
+    is_fence = len(last) >= len(fence) and not last.strip(fence[0])
+    return "" if before and is_fence else f"\n{fence}"
 
 
 _CLOSERS = r"[\"'”’»›)\]）】〉》」』*_~]"
@@ -314,12 +352,13 @@ def prose_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
     position = item_marker_end(text, start)
     while match := _SCAN.search(text, position, end):
         position = match.end()
-        if match.lastgroup == "inert" or (
-            match.lastgroup == "stop" and not _is_final(text, match, start, end)
-        ):
+        sign = match.lastgroup
+        if sign == "inert":
             continue
-        if match.lastgroup != "blank" and (cited := _CITATIONS.match(text, position, end)):
-            position = cited.end()
+        if sign == "stop" and not _is_final(text, match, start, end):
+            continue
+        if sign != "blank" and (citations := _CITATIONS.match(text, position, end)):
+            position = citations.end()
         yield _stripped(text, start, position)
         start = position
     if text[start:end].strip():
@@ -334,26 +373,36 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
 def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
     """Whether this full stop (or `?`, `!`, `…`) ends its sentence, and not only an abbreviation or an aside."""
     position = stop.end()
-    if cited := _CITATIONS.match(text, position, end):
-        position = cited.end()
+    if citations := _CITATIONS.match(text, position, end):
+        position = citations.end()
     elif position < end and not text[position].isspace():
         return False
     following = _NEXT_WORD.match(text, position, end)
-    word = following["word"] if following else ""
-    if not word or (following and following["inverted"]):
+    if following is None or not following["word"] or following["inverted"]:
         return True
+    word = following["word"]
+    sign = stop[0]
     if word[0].islower():
         # Words with blanks around each sign.
         return text[max(start, stop.start() - 1) : stop.start()] == " "
-    if stop[0][0] != "." or stop[0].startswith(".."):
+    is_full_stop = sign[0] == "." and not sign.startswith("..")
+    if not is_full_stop:
         return True
     if _UNSTOPPED.match(word) and _UNSTOPPED.match(text, stop.start() - 1):
         return False
-    last = _LAST_WORD.search(text[max(start, stop.start() - 24) : stop.start()])
-    before = last[0].lstrip("'’-.") if last else ""
-    if _is_initial(before) and _INITIAL.match(text, position, end):
+    last = _word_before(text, start, stop.start())
+    if _is_initial(last) and _INITIAL.match(text, position, end):
         return False
-    return _ends_after(before, word)
+    return _ends_after(last, word)
+
+
+_WORD_LENGTH = 24
+
+
+def _word_before(text: str, start: int, stop: int) -> str:
+    """The word that ends at `stop`; "" if a long one does."""
+    word = _LAST_WORD.search(text[max(start, stop - _WORD_LENGTH) : stop])
+    return word[0].lstrip("'’-.") if word else ""
 
 
 def _is_initial(word: str) -> bool:
@@ -364,8 +413,10 @@ def _ends_after(last: str, following: str) -> bool:
     """Whether a full stop ends its sentence, given the words around it; `following` does not start in lower case."""
     if last.casefold() == "no":
         return not following[0].isdigit()
-    if last.isdecimal() and len(last) < 3 and following.casefold() in _AFTER_ORDINALS:
+    may_be_ordinal = last.isdecimal() and len(last) < 3
+    if may_be_ordinal and following.casefold() in _AFTER_ORDINALS:
         return False
-    if _is_initial(last) or _DOTTED.fullmatch(last) or last.casefold() in _ABBREVIATIONS:
+    is_abbreviation = _DOTTED.fullmatch(last) is not None or last.casefold() in _ABBREVIATIONS
+    if is_abbreviation or _is_initial(last):
         return following.casefold() in _OPENERS
     return True

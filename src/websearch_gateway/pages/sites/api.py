@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from websearch_gateway.base import Fetcher, seconds_until_reset
@@ -26,6 +26,8 @@ from websearch_gateway.foreign_json import BadJson, parse_json
 from websearch_gateway.models import Deadline, Extracted, Page
 from websearch_gateway.pages.formats.rendering import cleaned
 from websearch_gateway.ports import Reader, Workers
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,9 @@ def address(url: str) -> SplitResult | None:
         port = parts.port
     except ValueError:
         return None
-    plain = (
-        parts.scheme in ("http", "https") and "@" not in parts.netloc and port in (None, 80, 443)
-    )
-    return parts if plain and parts.hostname else None
+    is_web = parts.scheme in ("http", "https") and port in (None, 80, 443)
+    has_user = "@" in parts.netloc
+    return parts if is_web and not has_user and parts.hostname else None
 
 
 def segments(url: str, *hosts: str) -> list[str] | None:
@@ -114,8 +115,15 @@ def segments(url: str, *hosts: str) -> list[str] | None:
     parts = address(url)
     if parts is None or parts.hostname not in hosts:
         return None
-    found = [unquote(part) for part in parts.path.split("/") if part]
-    return None if any(part in (".", "..") for part in found) else found
+    path = [unquote(part) for part in parts.path.split("/") if part]
+    return None if "." in path or ".." in path else path
+
+
+def of_source(place: T | None) -> T:
+    """What `Source.place` knows of a URL that the source accepts."""
+    if place is None:
+        raise ValueError("The URL does not belong to this source.")
+    return place
 
 
 def quoted(*parts: str) -> str:
@@ -137,9 +145,8 @@ def json_of(body: bytes | None) -> Any:
 
 def section(title: str, *blocks: str, level: int = 2) -> str:
     """A heading and the blocks under it."""
-    return "\n\n".join(
-        [f"{'#' * level} {' '.join(title.split())}", *(block for block in blocks if block)]
-    )
+    heading = f"{'#' * level} {' '.join(title.split())}"
+    return "\n\n".join([heading, *filter(None, blocks)])
 
 
 PAUSE_SECONDS = 60.0
@@ -193,13 +200,8 @@ class ApiReader:
             document = await self._load(url, deadline.within(deadline.remaining() * _API_SHARE))
         except (Unavailable, ForbiddenUrlError) as error:  # the lists may block only the API's host
             page = await self._pages.read(url, deadline)
-            return replace(
-                page,
-                warnings=(
-                    *page.warnings,
-                    f"Read from the plain page of {self.name}: {error.message}",
-                ),
-            )
+            warning = f"Read from the plain page of {self.name}: {error.message}"
+            return replace(page, warnings=(*page.warnings, warning))
         warnings = tuple(document.warnings)
         page = Page(
             url,
@@ -215,8 +217,9 @@ class ApiReader:
         await self._workers.warm()
         try:
             async with asyncio.timeout(deadline.remaining()), self._slots:
-                if (left := self._paused_until - self._clock()) > 0:
-                    raise _paused(left)
+                pause = self._paused_until - self._clock()
+                if pause > 0:
+                    raise _paused(pause)
                 self._keep_pace()
                 bodies = [
                     await self._ask(request, deadline) for request in self.source.requests(url)
@@ -293,11 +296,9 @@ class ApiReader:
             return replace(
                 page, markdown=whole["markdown"], warnings=warnings, truncated=full.truncated
             )
-        return (
-            replace(page, warnings=(*page.warnings, "The full text could not be read."))
-            if addresses
-            else page
-        )
+        if not addresses:
+            return page
+        return replace(page, warnings=(*page.warnings, "The full text could not be read."))
 
 
 def _paused(seconds: float) -> SearchFetchError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from websearch_gateway.base import as_user_text, without_comments
@@ -20,6 +20,7 @@ from websearch_gateway.pages.sites.api import (
     Document,
     Source,
     json_of,
+    of_source,
     quoted,
     section,
     segments,
@@ -40,20 +41,29 @@ class _GitHub(Source):
     def headers(self) -> dict[str, str]:
         """The headers of all requests (https://docs.github.com/rest/using-the-rest-api/getting-started)."""
         headers = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
-        return {**headers, "authorization": f"Bearer {self.token}"} if self.token else headers
+        if self.token:
+            headers["authorization"] = f"Bearer {self.token}"
+        return headers
 
 
-def _post(url: str, kinds: Sequence[str]) -> tuple[str, str, str, int] | None:
-    """Owner, repository, kind and number of what is at `OWNER/REPO/KIND/N`."""
+class _Post(NamedTuple):
+    """What is at `OWNER/REPO/KIND/N`."""
+
+    owner: str
+    repo: str
+    kind: str
+    number: int
+
+
+def _post(url: str, kinds: Sequence[str]) -> _Post | None:
+    """The post of one of these kinds that a URL leads to."""
     path = _path(url)
-    if (
-        len(path) < 4
-        or path[0] == "orgs"
-        or path[2] not in kinds
-        or not re.fullmatch(r"[0-9]{1,9}", path[3])
-    ):
+    if len(path) < 4 or path[0] == "orgs":
         return None
-    return path[0], path[1], path[2], int(path[3])
+    owner, repo, kind, number = path[:4]
+    if kind not in kinds or not re.fullmatch(r"[0-9]{1,9}", number):
+        return None
+    return _Post(owner, repo, kind, int(number))
 
 
 def _path(url: str) -> list[str]:
@@ -63,10 +73,9 @@ def _path(url: str) -> list[str]:
 def _document(
     post: Mapping[str, Any], facts: Sequence[str], blocks: Sequence[str], created: str
 ) -> Document:
-    title = f"{post['title']} (#{post['number']})"
-    return Document(
-        title, "\n\n".join(filter(None, ["; ".join(facts) + ".", *blocks])), created[:10]
-    )
+    about = "; ".join(facts) + "."
+    text = "\n\n".join(filter(None, [about, *blocks]))
+    return Document(f"{post['title']} (#{post['number']})", text, created[:10])
 
 
 def _prose(markdown: str | None) -> str:
@@ -85,51 +94,56 @@ class GitHubIssues(_GitHub):
     name: str = "github_issues"
 
     @staticmethod
-    def place(url: str) -> tuple[str, str, str, int] | None:
-        """Owner, repository, kind and number of an issue or a pull request."""
+    def place(url: str) -> _Post | None:
+        """An issue or a pull request."""
         return _post(url, ("issues", "pull"))
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The issue (every pull request is one), its comments, and those on the code of a pull request."""
-        owner, repo, kind, number = self.place(url) or ("", "", "", 0)
+        post = of_source(self.place(url))
+        number = post.number
         paths = [f"issues/{number}", f"issues/{number}/comments?per_page={_COMMENTS}"]
-        if kind == "pull":
+        if post.kind == "pull":
             paths.append(f"pulls/{number}/comments?per_page={_COMMENTS}")
-        return [
-            ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", self.headers())
-            for path in paths
-        ]
+        base = f"{self.api}/repos/{quoted(post.owner, post.repo)}"
+        return [ApiRequest(f"{base}/{path}", self.headers()) for path in paths]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The text of the issue, then its comments in chronological order."""
         issue, *lists = (json_of(body) for body in bodies)
-        # The documented schema allows a plain string for a label, and a label without a name.
-        labels = ", ".join(
-            filter(
-                None, (one if isinstance(one, str) else one.get("name") for one in issue["labels"])
-            )
-        )
-        state, reason = str(issue["state"]), issue.get("state_reason")
-        if (issue.get("pull_request") or {}).get("merged_at"):
-            state = "merged"
-        elif reason:
-            state += f" ({reason.replace('_', ' ')})"
+        comments = [comment for comments in lists for comment in comments]
+        comments.sort(key=lambda comment: comment["created_at"])
         blocks = [_prose(issue["body"])]
-        for comment in sorted(
-            (comment for found in lists for comment in found), key=lambda one: one["created_at"]
-        ):
+        for comment in comments:
             place = f" on `{comment['path']}`" if "path" in comment else ""
             title = f"Comment by {_by(comment, 'user')}{place}, {comment['created_at'][:10]}"
             blocks.append(section(title, _prose(comment["body"])))
         if issue["comments"] > _COMMENTS:
             blocks.append(_LATER.format(issue["comments"] - _COMMENTS))
         facts = [
-            f"State: {state}",
-            f"labels: {labels or 'none'}",
+            f"State: {_state(issue)}",
+            f"labels: {_labels(issue) or 'none'}",
             f"opened by {_by(issue, 'user')}",
         ]
         return _document(issue, facts, blocks, issue["created_at"])
+
+
+def _labels(issue: Mapping[str, Any]) -> str:
+    """The labels of an issue; the documented schema allows a plain string, and a label without a name."""
+    names = []
+    for label in issue["labels"]:
+        name = label if isinstance(label, str) else label.get("name")
+        if name:
+            names.append(name)
+    return ", ".join(names)
+
+
+def _state(issue: Mapping[str, Any]) -> str:
+    if (issue.get("pull_request") or {}).get("merged_at"):
+        return "merged"
+    state, reason = str(issue["state"]), issue.get("state_reason")
+    return f"{state} ({reason.replace('_', ' ')})" if reason else state
 
 
 _POST = "id body createdAt author { login }"
@@ -148,8 +162,8 @@ class GitHubDiscussions(_GitHub):
     name: str = "github_discussions"
 
     @staticmethod
-    def place(url: str) -> tuple[str, str, str, int] | None:
-        """Owner, repository, kind and number of a discussion."""
+    def place(url: str) -> _Post | None:
+        """A discussion."""
         return _post(url, ("discussions",))
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
@@ -160,8 +174,9 @@ class GitHubDiscussions(_GitHub):
         """
         if not self.token:
             raise SearchFetchError("Its API requires a token; set GITHUB_TOKEN.")
-        owner, repo, _, number = self.place(url) or ("", "", "", 0)
-        query = {"query": _QUERY, "variables": {"owner": owner, "repo": repo, "number": number}}
+        post = of_source(self.place(url))
+        variables = {"owner": post.owner, "repo": post.repo, "number": post.number}
+        query = {"query": _QUERY, "variables": variables}
         return [ApiRequest(f"{self.api}/graphql", self.headers(), json=query)]
 
     @staticmethod
@@ -175,25 +190,39 @@ class GitHubDiscussions(_GitHub):
         if reply.get("errors"):
             kind = reply["errors"][0].get("type", "no reason given")
             raise SearchFetchError(f"Its API rejected the request ({kind}).")
-        found = reply["data"]["repository"]["discussion"]
-        answer, comments = found["answer"], found["comments"]
-        posts = [("Chosen answer", answer, 2)] if answer else []
+        discussion = reply["data"]["repository"]["discussion"]
+        answer, comments = discussion["answer"], discussion["comments"]
+        blocks = [_prose(discussion["body"])]
+        if answer:
+            blocks.append(_reply("Chosen answer", answer))
         for comment in comments["nodes"]:
             votes = f" ({comment['upvoteCount']} votes)" if comment["upvoteCount"] else ""
-            posts.append((f"Comment{votes}", comment, 2))
-            posts += [("Reply", reply, 3) for reply in comment["replies"]["nodes"]]
-        blocks = [_prose(found["body"])]
-        for kind, post, level in posts:
-            if post is answer or not answer or post["id"] != answer["id"]:
-                title = f"{kind} by {_by(post, 'author')}, {post['createdAt'][:10]}"
-                blocks.append(section(title, _prose(post["body"]), level=level))
-        if (left_out := comments["totalCount"] - len(comments["nodes"])) > 0:
-            blocks.append(_LATER.format(left_out))
-        labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
-        facts = [f"Category: {found['category']['name']}", f"labels: {labels or 'none'}"]
-        return _document(
-            found, [*facts, f"opened by {_by(found, 'author')}"], blocks, found["createdAt"]
-        )
+            if not _is_same(comment, answer):
+                blocks.append(_reply(f"Comment{votes}", comment))
+            blocks += [
+                _reply("Reply", nested, level=3)
+                for nested in comment["replies"]["nodes"]
+                if not _is_same(nested, answer)
+            ]
+        later = comments["totalCount"] - len(comments["nodes"])
+        if later > 0:
+            blocks.append(_LATER.format(later))
+        labels = ", ".join(label["name"] for label in discussion["labels"]["nodes"])
+        facts = [
+            f"Category: {discussion['category']['name']}",
+            f"labels: {labels or 'none'}",
+            f"opened by {_by(discussion, 'author')}",
+        ]
+        return _document(discussion, facts, blocks, discussion["createdAt"])
+
+
+def _reply(kind: str, post: Mapping[str, Any], level: int = 2) -> str:
+    title = f"{kind} by {_by(post, 'author')}, {post['createdAt'][:10]}"
+    return section(title, _prose(post["body"]), level=level)
+
+
+def _is_same(post: Mapping[str, Any], answer: Mapping[str, Any] | None) -> bool:
+    return answer is not None and post["id"] == answer["id"]
 
 
 _MARKDOWN = re.compile(
@@ -223,14 +252,16 @@ class GitHubFiles(_GitHub):
             return None
         if len(path) == 2:
             return path
-        return [*path[:2], *path[3:]] if path[2] in ("blob", "raw") and len(path) > 4 else None
+        is_file = len(path) > 4 and path[2] in ("blob", "raw")
+        return [*path[:2], *path[3:]] if is_file else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the raw file."""
-        owner, repo, *inner = self.place(url) or ["", ""]
-        path = (
-            f"contents/{quoted(*inner[1:])}?ref={quote(inner[0], safe='')}" if inner else "readme"
-        )
+        owner, repo, *file = of_source(self.place(url))
+        path = "readme"
+        if file:
+            ref, *names = file
+            path = f"contents/{quoted(*names)}?ref={quote(ref, safe='')}"
         headers = {**self.headers(), "accept": _RAW}
         return [ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", headers)]
 
@@ -241,15 +272,15 @@ class GitHubFiles(_GitHub):
         Raises:
             SearchFetchError: the file is not text.
         """
-        owner, repo, *inner = GitHubFiles.place(url) or ["", ""]
+        owner, repo, *file = of_source(GitHubFiles.place(url))
         try:
             text = (bodies[0] or b"").decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError:
             raise SearchFetchError("The file is not UTF-8 text.") from None
         if "\0" in text:
             raise SearchFetchError("The file is binary.")
-        name = inner[-1] if inner else "README"
-        title = "/".join([owner, repo, *inner[1:]])
+        name = file[-1] if file else "README"
+        title = "/".join([owner, repo, *file[1:]])
         if not text or _MARKDOWN.fullmatch(name):
             return Document(title, without_comments(text))
         fence = max([*re.findall(r"`{3,}", text), "``"], key=len) + "`"

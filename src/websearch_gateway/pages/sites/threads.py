@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs
 
 from websearch_gateway.base import as_user_text
@@ -24,6 +24,7 @@ from websearch_gateway.pages.sites.api import (
     Source,
     address,
     json_of,
+    of_source,
     section,
     segments,
 )
@@ -41,6 +42,14 @@ _ANSWERS = 10
 _DAY_SECONDS = 86_400.0
 
 
+class _Post(NamedTuple):
+    """A question or an answer: the site and the kind of post, in the API's names, and its id."""
+
+    site: str
+    kind: str
+    number: str
+
+
 @dataclass(frozen=True)
 class StackExchange(Source):
     """`/questions/ID`, `/q/ID` and `/a/ID` of every site. Without a key: 300 requests a day per IP address."""
@@ -51,55 +60,69 @@ class StackExchange(Source):
     """Stack Exchange reports throttling with status 400."""
 
     @staticmethod
-    def place(url: str) -> tuple[str, str, str] | None:
-        """The site and the kind of post, in the API's names, and the id of the post."""
+    def place(url: str) -> _Post | None:
+        """The post that a URL leads to."""
         parts = address(url)
-        host = (parts.hostname or "").removeprefix("www.") if parts else ""
-        if parts is None or not (host in _OWN_HOSTS or _NETWORK.fullmatch(host)):
+        if parts is None or parts.hostname is None:
             return None
-        path = segments(url, parts.hostname or "") or []
-        kind = _KINDS.get(path[0]) if len(path) > 1 else None
-        if kind is None or not re.fullmatch(r"[0-9]{1,12}", path[1]):
+        site = _site(parts.hostname.removeprefix("www."))
+        path = segments(url, parts.hostname) or []
+        if site is None or len(path) < 2:
             return None
-        return host.removesuffix(".com") if host in _OWN_HOSTS else host, kind, path[1]
+        kind, number = _KINDS.get(path[0]), path[1]
+        if kind is None or not re.fullmatch(r"[0-9]{1,12}", number):
+            return None
+        return _Post(site, kind, number)
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The requests for the question and its answers; for the URL of an answer, only for that answer."""
-        site, kind, number = self.place(url) or ("", "", "")
-        base, parameters = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
-        if kind == "answers":
-            return [
-                ApiRequest(f"{base}/questions?{parameters}"),
-                ApiRequest(f"{base}?{parameters}"),
-            ]
-        best = f"order=desc&sort=votes&pagesize={_ANSWERS}"
-        return [
-            ApiRequest(f"{base}?{parameters}"),
-            ApiRequest(f"{base}/answers?{parameters}&{best}"),
-        ]
+        post = of_source(self.place(url))
+        base = f"{self.api}/2.3/{post.kind}/{post.number}"
+        parameters = f"site={post.site}&filter=withbody"
+        if post.kind == "answers":
+            question, answers = f"{base}/questions?{parameters}", f"{base}?{parameters}"
+        else:
+            best = f"order=desc&sort=votes&pagesize={_ANSWERS}"
+            question, answers = f"{base}?{parameters}", f"{base}/answers?{parameters}&{best}"
+        return [ApiRequest(question), ApiRequest(answers)]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The question with its scores, then up to ten answers, the accepted one first."""
         questions, replies = (json_of(body) for body in bodies)
         question = questions["items"][0]
-        answers = sorted(replies["items"], key=lambda answer: not answer.get("is_accepted", False))
-        tags = ", ".join(question.get("tags", ()))
-        parts = [
-            f"Score {question['score']}, {question['answer_count']} answers. Tags: {tags or 'none'}."
-        ]
-        parts.append(as_user_text(to_markdown(question["body"], url)))
-        for answer in answers:
-            accepted = "Accepted answer" if answer.get("is_accepted") else "Answer"
-            author = html.unescape((answer.get("owner") or {}).get("display_name", "somebody"))
-            body = as_user_text(to_markdown(answer["body"], url))
-            parts.append(section(f"{accepted} by {author} (score {answer['score']})", body))
+        answers = sorted(replies["items"], key=_is_accepted, reverse=True)
+        tags = ", ".join(question.get("tags", ())) or "none"
+        about = f"Score {question['score']}, {question['answer_count']} answers. Tags: {tags}."
+        parts = [about, as_user_text(to_markdown(question["body"], url))]
+        parts += [_answer(answer, url) for answer in answers]
+        created = datetime.fromtimestamp(question["creation_date"], UTC)
         return Document(
             html.unescape(question["title"]),
             "\n\n".join(parts),
-            datetime.fromtimestamp(question["creation_date"], UTC).date().isoformat(),
+            created.date().isoformat(),
             pause_seconds=max(_pause(questions), _pause(replies)),
         )
+
+
+def _site(host: str) -> str | None:
+    """The API's name of a site; None of any other host."""
+    if host in _OWN_HOSTS:
+        return host.removesuffix(".com")
+    return host if _NETWORK.fullmatch(host) else None
+
+
+def _is_accepted(answer: Mapping[str, Any]) -> bool:
+    return bool(answer.get("is_accepted"))
+
+
+def _answer(answer: Mapping[str, Any], url: str) -> str:
+    """An answer under a heading with its author and score."""
+    kind = "Accepted answer" if _is_accepted(answer) else "Answer"
+    owner = answer.get("owner") or {}
+    author = html.unescape(owner.get("display_name", "somebody"))
+    body = as_user_text(to_markdown(answer["body"], url))
+    return section(f"{kind} by {author} (score {answer['score']})", body)
 
 
 def _pause(reply: Mapping[str, Any]) -> float:
@@ -138,19 +161,19 @@ class HackerNews(Source):
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The story, then its comments, each under a heading whose level is the depth of the comment."""
         item = json_of(bodies[0])
-        points = f"{item['points']} points, " if item.get("points") is not None else ""
-        about = f"{points}posted by {_author(item)}."
+        about = f"posted by {_author(item)}."
+        if item.get("points") is not None:
+            about = f"{item['points']} points, {about}"
+        words = as_user_text(to_markdown(item.get("text") or "", url))
         comments = list(islice(_comments(item, 2), _MOST_COMMENTS + 1))
-        cut = (MORE.format(_MOST_COMMENTS),) if len(comments) > _MOST_COMMENTS else ()
-        parts = [
-            about,
-            item.get("url") or "",
-            as_user_text(to_markdown(item.get("text") or "", url)),
-            *comments[:_MOST_COMMENTS],
-        ]
-        title = item.get("title") or f"Comment by {_author(item)}"
-        text = "\n\n".join(filter(None, parts))
-        return Document(title, text, item["created_at"][:10], warnings=cut)
+        is_cut = len(comments) > _MOST_COMMENTS
+        parts = [about, item.get("url"), words, *comments[:_MOST_COMMENTS]]
+        return Document(
+            item.get("title") or f"Comment by {_author(item)}",
+            "\n\n".join(filter(None, parts)),
+            item["created_at"][:10],
+            warnings=(MORE.format(_MOST_COMMENTS),) if is_cut else (),
+        )
 
 
 def _author(item: Mapping[str, Any]) -> str:
@@ -158,13 +181,12 @@ def _author(item: Mapping[str, Any]) -> str:
 
 
 def _comments(item: Mapping[str, Any], level: int) -> Iterator[str]:
-    for child in item["children"]:
-        if child.get("text"):
-            title = f"Comment by {_author(child)}"
-            yield section(
-                title, as_user_text(to_markdown(child["text"])), level=min(level, _HEADING_LEVELS)
-            )
-        yield from _comments(child, level + 1)
+    """The replies to an item, each followed by its own; the first ones have this level."""
+    for reply in item["children"]:
+        if reply.get("text"):
+            words = as_user_text(to_markdown(reply["text"]))
+            yield section(f"Comment by {_author(reply)}", words, level=min(level, _HEADING_LEVELS))
+        yield from _comments(reply, level + 1)
 
 
 _REDDIT = ("reddit.com", "www.reddit.com", "old.reddit.com", "new.reddit.com", "m.reddit.com")
@@ -182,29 +204,29 @@ class Reddit(Source):
     def place(url: str) -> str | None:
         """The path of the feed of a thread or a subreddit."""
         path = segments(url, *_REDDIT) or []
-        if len(path) < 2 or path[0] != "r" or not all(map(_NAME.fullmatch, path[1:4])):
+        is_in_subreddit = len(path) > 1 and path[0] == "r"
+        if not is_in_subreddit or not all(map(_NAME.fullmatch, path[1:4])):
             return None
-        if len(path) > 3 and path[2] == "comments":
-            return f"comments/{path[3]}"
-        return f"r/{path[1]}" if len(path) == 2 else None
+        if len(path) == 2:
+            return f"r/{path[1]}"
+        is_thread = len(path) > 3 and path[2] == "comments"
+        return f"comments/{path[3]}" if is_thread else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The feed of the thread or of the subreddit."""
-        return [
-            ApiRequest(f"{self.api}/{self.place(url)}/.rss", {"accept": "application/atom+xml"})
-        ]
+        feed = f"{self.api}/{self.place(url)}/.rss"
+        return [ApiRequest(feed, {"accept": "application/atom+xml"})]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """A thread as its post and comments, a subreddit as its posts."""
         from websearch_gateway.pages.formats.feed import parse_feed
 
-        found = parse_feed(bodies[0] or b"")
-        if not (Reddit.place(url) or "").startswith("comments/"):
-            return Document(
-                found.title, "\n\n".join(_entry(entry.title, entry) for entry in found.entries)
-            )
-        post, *comments = found.entries
+        feed = parse_feed(bodies[0] or b"")
+        if not of_source(Reddit.place(url)).startswith("comments/"):
+            posts = [_entry(post.title, post) for post in feed.entries]
+            return Document(feed.title, "\n\n".join(posts))
+        post, *comments = feed.entries
         texts = [f"Posted by {post.author}.", as_user_text(to_markdown(post.body, url))]
         texts += [_entry(f"Comment by {comment.author}", comment) for comment in comments]
         return Document(post.title, "\n\n".join(texts), post.date or None)

@@ -17,6 +17,7 @@ from websearch_gateway.pages.sites.api import (
     Document,
     Source,
     address,
+    of_source,
     quoted,
     segments,
 )
@@ -66,7 +67,7 @@ class Wikipedia(Source):
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The article as HTML."""
-        language, title = self.place(url) or ("", "")
+        language, title = of_source(self.place(url))
         base = self.api.format(language=language)
         return [
             ApiRequest(f"{base}/w/rest.php/v1/page/{quoted(title)}/html", {"accept": "text/html"})
@@ -75,7 +76,7 @@ class Wikipedia(Source):
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The article as Markdown. The title is that in the page, since the URL may be a redirect."""
-        language, named = Wikipedia.place(url) or ("", "")
+        language, title_in_url = of_source(Wikipedia.place(url))
         tree = parse_html((bodies[0] or b"").decode("utf-8", "replace"))
         title = " ".join(tree.xpath("string(.//title)").split())
         for element in tree.xpath(f".//*[{_DROPPED}]"):
@@ -84,4 +85,4 @@ class Wikipedia(Source):
         markdown = tree_to_markdown(tree, f"https://{language}.wikipedia.org/wiki/")
         if not tree.xpath(".//section | .//p"):
             return Document(title, "")
-        return Document(title or named.replace("_", " "), markdown)
+        return Document(title or title_in_url.replace("_", " "), markdown)

@@ -50,12 +50,17 @@ class YouTube(Source):
         """The id of a video."""
         parts = address(url)
         path = segments(url, "youtu.be", *_HOSTS) or []
-        found = path[-1] if path and path[:-1] in (["shorts"], ["embed"], ["live"]) else ""
-        if parts is not None and parts.hostname == "youtu.be":
-            found = path[0] if len(path) == 1 else ""
-        elif parts is not None and path == ["watch"]:
-            found = parse_qs(parts.query).get("v", [""])[0]
-        return found if _VIDEO.fullmatch(found) else None
+        video = ""
+        if parts is None:
+            return None
+        if parts.hostname == "youtu.be":
+            if len(path) == 1:
+                video = path[0]
+        elif path == ["watch"]:
+            video = parse_qs(parts.query).get("v", [""])[0]
+        elif len(path) == 2 and path[0] in ("shorts", "embed", "live"):
+            video = path[1]
+        return video if _VIDEO.fullmatch(video) else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the title of the video."""
@@ -89,9 +94,11 @@ def transcript(video: str, title: str, session: Session) -> Document:
     )
 
     try:
-        found = list(YouTubeTranscriptApi(http_client=session).list(video))
-        spoken = [one.language_code for one in found if one.is_generated]
-        best = min(found, key=lambda one: (one.language_code not in spoken, one.is_generated))
+        transcripts = list(YouTubeTranscriptApi(http_client=session).list(video))
+        spoken = [track.language_code for track in transcripts if track.is_generated]
+        best = min(
+            transcripts, key=lambda track: (track.language_code not in spoken, track.is_generated)
+        )
         snippets = best.fetch()
     except (IpBlocked, RequestBlocked):
         return Document(title, "", pause_seconds=_BLOCKED_SECONDS)
@@ -101,12 +108,11 @@ def transcript(video: str, title: str, session: Session) -> Document:
         ) from None
     minutes: dict[int, list[str]] = {}
     for snippet in snippets:
-        minutes.setdefault(int(snippet.start) // _PARAGRAPH_SECONDS, []).append(
-            " ".join(snippet.text.split())
-        )
-    text = "\n\n".join(
-        f"[{minute}:00] {' '.join(texts)}" for minute, texts in sorted(minutes.items())
-    )
+        minute = int(snippet.start) // _PARAGRAPH_SECONDS
+        words = " ".join(snippet.text.split())
+        minutes.setdefault(minute, []).append(words)
+    paragraphs = [f"[{minute}:00] {' '.join(minutes[minute])}" for minute in sorted(minutes)]
+    text = "\n\n".join(paragraphs)
     return Document(title or f"YouTube video {video}", text)
 
 
