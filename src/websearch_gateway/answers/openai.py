@@ -289,8 +289,11 @@ class OpenAI(EngineApi):
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """See EngineApi. OpenAI's own message is passed on only for HTTP 400, where it says what to change."""
-        status, body = reply.status, parsed_or_empty(reply.body)
-        if status < 400 or (not body and status != 404):
+        status = reply.status
+        if status < 400:
+            return None
+        body = parsed_or_empty(reply.body)
+        if not body and status != 404:
             return None
         error = typed(dict, body.get("error"))
         code = typed(str, error.get("code"))

@@ -131,17 +131,19 @@ class _Piece:
 
 
 def _pieces(parts: SplitResult) -> Iterator[_Piece]:
-    """The parts of an address that somebody can choose."""
-    for label in (parts.hostname or "").split(".")[:-1]:
+    """The parts of an address that somebody can choose, without empty ones."""
+    for label in filter(None, (parts.hostname or "").split(".")[:-1]):
         yield _Piece("host", "", label, _unicode(label))
-    for segment in (parts.username or "", parts.password or "", *parts.path.split("/")):
+    for segment in filter(None, (parts.username, parts.password, *parts.path.split("/"))):
         yield _Piece("path", "", segment, _plain(segment))
-    for pair in re.split("[&;]", parts.query):
+    for pair in filter(None, re.split("[&;]", parts.query)):
         name, equals, value = pair.partition("=")
         if not equals:
             name, value = "", pair
-        yield _Piece("name", "", name, _plain(name))
-        yield _Piece("value", _plain(name).lower(), value, _plain(value.replace("+", " ")))
+        if name:
+            yield _Piece("name", "", name, _plain(name))
+        if value:
+            yield _Piece("value", _plain(name).lower(), value, _plain(value.replace("+", " ")))
     if parts.fragment.startswith(("/", "!")):  # read by scripts of the page
         yield from _pieces(urlsplit(f"///{parts.fragment.lstrip('!/')}"))
 

@@ -134,14 +134,16 @@ def weight(value: Any) -> int:
     """
     if isinstance(value, (str, bytes)):
         return getsizeof(value)
+    if value is None or isinstance(value, (int, float)):
+        return _SMALL_BYTES
     if isinstance(value, (tuple, list, set, frozenset)):
         return getsizeof(value) + sum(map(weight, value))
     if isinstance(value, dict):
         return getsizeof(value) + sum(map(weight, value)) + sum(map(weight, value.values()))
-    if hasattr(value, "nbytes"):
-        return OBJECT_BYTES + int(value.nbytes)
     fields = getattr(value, "__dict__", None)
     if fields is not None:
         return OBJECT_BYTES + sum(map(weight, fields.values()))
+    if hasattr(value, "nbytes"):
+        return OBJECT_BYTES + int(value.nbytes)
     slots = getattr(type(value), "__slots__", ())
     return _SMALL_BYTES + sum(weight(getattr(value, name, None)) for name in slots)

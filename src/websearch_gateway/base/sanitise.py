@@ -248,6 +248,8 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
     (`javascript:`, `data:`) keep only their text, and other links lose a login. Images keep only their alternative text
     if their URL could leak data: it has a query or is very long, and is not on the site of `page_url`.
     """
+    if not markdown:  # as most titles of sources are
+        return "", ()
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
     if smuggled:

@@ -73,7 +73,7 @@ def repair(text: str, spans: Sequence[Span]) -> list[Span]:
 
 def in_code_points(text: str, spans: Sequence[Span]) -> list[Span]:
     """The spans with offsets in code points. Offsets count as UTF-16 units if that makes more spans valid."""
-    if all(ord(character) <= 0xFFFF for character in text):
+    if max(text, default="") <= "\uffff":
         return list(spans)
     converted = moved(spans, from_utf16(text))
     valid_as_given = _Layout(text, spans).verified(spans)

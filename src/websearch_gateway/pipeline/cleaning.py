@@ -4,10 +4,12 @@ untrusted as pages: only clean text is cached, ranked or shown.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.base import (
@@ -66,16 +68,18 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
     answer = _bounded(answer)
+    # Most links stand in the text, as the end of a span and among the sources.
+    show = functools.cache(partial(link_to_show, addresses=addresses))
     text = answer.text[:LONGEST_TEXT]
     text, move = without_pieces(text, invisible_pieces(text))
     spans = moved(answer.spans, move)
-    text, move = without_pieces(text, _pieces_of_links(text, addresses))
+    text, move = without_pieces(text, _pieces_of_links(text, show))
     spans = moved(spans, move)
     # This changes only active content, such as an image whose URL carries data out. The spans after it are then off
     # by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
-    cited = list(filter(None, (_clean_span(span, addresses) for span in spans)))
-    sources = list(filter(None, (_clean_source(source, addresses) for source in answer.sources)))
+    cited = list(filter(None, (_clean_span(span, show) for span in spans)))
+    sources = list(filter(None, (_clean_source(source, show) for source in answer.sources)))
     dropped = len(spans) - len(cited) + len(answer.sources) - len(sources)
     if dropped:
         warnings = (*warnings, dropped_links_warning(dropped))
@@ -99,9 +103,9 @@ def _bounded(answer: Answer) -> Answer:
     return replace(answer, spans=tuple(spans), warnings=(*answer.warnings, warning))
 
 
-def _clean_span(span: Span, addresses: AddressPolicy) -> Span | None:
+def _clean_span(span: Span, show: Callable[[str], str]) -> Span | None:
     """The span with a clean title and quote; None if its link is not to be shown."""
-    url = link_to_show(span.url, addresses)
+    url = show(span.url)
     if not url:
         return None
     title, _ = clean_line(span.title, LONGEST_TITLE, span.url)
@@ -109,22 +113,22 @@ def _clean_span(span: Span, addresses: AddressPolicy) -> Span | None:
     return replace(span, url=url, title=title, quote=quote)
 
 
-def _clean_source(source: Source, addresses: AddressPolicy) -> Source | None:
+def _clean_source(source: Source, show: Callable[[str], str]) -> Source | None:
     """The source with a clean title; None if its link is not to be shown."""
-    url = link_to_show(source.url, addresses)
+    url = show(source.url)
     if not url:
         return None
     title, _ = clean_line(source.title, LONGEST_TITLE, source.url)
     return replace(source, url=url, title=title)
 
 
-def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int, int]]:
+def _pieces_of_links(text: str, show: Callable[[str], str]) -> Sequence[tuple[int, int]]:
     """The pieces to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
     pieces: list[tuple[int, int]] = []
     for start, end in find_urls(text):
         url = text[start:end]
         is_target = text[max(0, start - 2) : start] == "](" and text[end : end + 1] == ")"
-        if link_to_show(url, addresses):
+        if show(url):
             pieces += [(start + first, start + last) for first, last in unshown_pieces(url)]
         elif is_target:
             pieces.append((start - 1, end + 1))
