@@ -25,12 +25,15 @@ QUERY = "retry uploads timeout"
 
 
 def found(
-    text: str, query: str = QUERY, weights: Mapping[str, float] = WEIGHTS, *, ordinal: int = 0
+    text: str,
+    query: str = QUERY,
+    weights: Mapping[str, float] = WEIGHTS,
+    *,
+    ordinal: int = 0,
+    above: tuple[str, ...] = ("Limits", "Timeout"),
 ) -> SectionFeatures:
     """The features of the last section of a chunk that has words of the query."""
-    chunk = Chunk(
-        1, "", 1, 1, ordinal, "https://a.example/", "a", "", "A", ("Limits", "Timeout"), text, 0.0
-    )
+    chunk = Chunk(1, "", 1, 1, ordinal, "https://a.example/", "a", "", "A", above, text, 0.0)
     weighed = WeighedQuery.among(parse(query, weights=weights), [])
     return section_features(weighed, sections_of(chunk, weighed.beginnings, ())[-1])
 
