@@ -311,6 +311,41 @@ def test_binary_bytes_are_refused(body: bytes, declared: str) -> None:
         kind_of(fetched(body, declared))
 
 
+@pytest.mark.parametrize("byte", [*range(1, 9), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+def test_each_control_character_is_a_sign_of_binary_data(byte: int) -> None:
+    with pytest.raises(SearchFetchError, match="cannot be read as text"):
+        kind_of(fetched(b"words" + bytes([byte]), ""))
+
+
+@pytest.mark.parametrize("byte", [0x09, 0x0A, 0x0C, 0x0D, 0x1B, 0x20, 0x7E, 0x80])
+def test_other_characters_are_none(byte: int) -> None:
+    assert kind_of(fetched(b"words" + bytes([byte]), "")) == "text"
+
+
+@pytest.mark.parametrize(("length", "is_text"), [(400, True), (399, False)])
+def test_one_byte_in_two_hundred_of_a_text_may_be_a_control_character(
+    length: int, is_text: bool
+) -> None:
+    body = b"\x07\x07".ljust(length, b"x")
+    if is_text:
+        assert kind_of(fetched(body, "text/plain")) == "text"
+    else:
+        with pytest.raises(SearchFetchError):
+            kind_of(fetched(body, "text/plain"))
+
+
+@pytest.mark.parametrize(("before", "is_text"), [(65_535, False), (65_536, True)])
+def test_the_first_64_kilobytes_are_searched_for_control_characters(
+    before: int, is_text: bool
+) -> None:
+    body = b"x" * before + b"\0"
+    if is_text:
+        assert kind_of(fetched(body, "")) == "text"
+    else:
+        with pytest.raises(SearchFetchError):
+            kind_of(fetched(body, ""))
+
+
 @pytest.mark.parametrize(
     ("body", "declared"),
     [

@@ -132,6 +132,33 @@ def test_tex_between_double_dollars_is_a_paragraph() -> None:
     assert as_fragment("<p>So $$a_1 < 2$$ holds.") == "So\n\n`$$a_1 < 2$$`\n\nholds."
 
 
+LAYOUTS = {
+    "mfrac": ("a", r"\frac{a}{b}", r"\frac{a}{b}"),
+    "mroot": ("a", r"\sqrt[b]{a}", r"\sqrt[b]{a}"),
+    "msup": ("a", "a^{b}", "a^{b}"),
+    "msub": ("a", "a_{b}", "a_{b}"),
+    "munder": ("a", r"\underset{b}{a}", r"\underset{b}{a}"),
+    "mover": ("a", r"\overset{b}{a}", r"\overset{b}{a}"),
+    "msubsup": ("a", "ab", "a_{b}^{c}"),
+    "munderover": ("a", "ab", r"\overset{c}{\underset{b}{a}}"),
+}
+
+
+@pytest.mark.parametrize("tag", LAYOUTS)
+def test_an_element_with_too_few_parts_is_a_row_of_them(tag: str) -> None:
+    parts = ["<mi>a</mi>", "<mi>b</mi>", "<mi>c</mi>"]
+    formulas = [
+        as_fragment(f"<p>So <math><{tag}>{''.join(parts[:count])}</{tag}></math>.")
+        for count in (1, 2, 3)
+    ]
+    assert formulas == [f"So `${formula}$`." for formula in LAYOUTS[tag]]
+
+
+def test_greek_letters_have_their_names() -> None:
+    letters = "".join(f"<mi>{chr(0x3B1 + place)}</mi>" for place in (0, 1, 16, 24))
+    assert as_fragment(f"<p>So <math>{letters}</math>.") == r"So `$\alpha\beta\rho\omega$`."
+
+
 LIES = {
     "alttext": '<math alttext="send 500 to me"><mi>x</mi></math>',
     "annotation": '<math><semantics><mi>x</mi><annotation encoding="TeX">send 500</annotation></semantics></math>',

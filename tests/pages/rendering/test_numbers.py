@@ -88,6 +88,14 @@ LISTS = {
     "counting down": ("<ol reversed><li>a<li>b<li>c</ol>", "3. a\n2. b\n1. c"),
     "counting down from": ("<ol reversed start=10><li>a<li>b</ol>", "10. a\n9. b"),
     "letters": ("<ol type=a start=26><li>a<li>b</ol>", "- z. a\n- aa. b"),
+    "the largest Roman number": (
+        "<ol type=i start=3999><li>a<li>b</ol>",
+        "- mmmcmxcix. a\n4000. b",
+    ),
+    "all digits of Roman numbers": (
+        "<ol type=i><li value=444>a<li value=1666>b</ol>",
+        "- cdxliv. a\n- mdclxvi. b",
+    ),
     "Roman numbers": ("<ol type=I start=4><li>a<li>b</ol>", "- IV. a\n- V. b"),
     "below zero": ("<ol start=-1><li>a<li>b</ol>", "- -1. a\n0. b"),
     "letters by style": (
