@@ -72,3 +72,18 @@ def test_a_row_with_a_long_link_is_quoted_up_to_a_limit(characters: int, is_quot
     sentences = candidates(["tower", "tall"], "en", [Document("", table)])
     quoted = [sentence.text for sentence in sentences]
     assert quoted == (["Skerry tower | is 42 metres tall"] if is_quoted else [])
+
+
+@pytest.mark.parametrize(
+    ("term", "language", "is_found"),
+    [
+        ("segel", "de", True),
+        ("sege", "de", False),  # too short
+        ("segel", "en", False),  # no compounds
+    ],
+)
+def test_a_longer_word_with_a_word_of_five_letters_may_be_a_compound_of_it(
+    term: str, language: str, is_found: bool
+) -> None:
+    page = Document("", "Ein Fischer braucht ein gutes Fischersegel an jedem Morgen im Jahr.")
+    assert bool(candidates([term], language, [page])) is is_found

@@ -42,6 +42,16 @@ def test_a_text_that_differs_in_a_tenth_is_another_text() -> None:
     )
 
 
+@pytest.mark.parametrize(("new_words", "is_repeated"), [(1, True), (4, True), (5, False)])
+def test_a_text_that_repeats_nine_tenths_of_an_earlier_one_is_no_other(
+    new_words: int, is_repeated: bool
+) -> None:
+    """Each new word at the end adds a shingle to the forty of the text."""
+    text = " ".join(f"w{letter}{other}" for letter in "abcdef" for other in "abcdefg")
+    longer = f"{text} {' '.join('xyzuv'[:new_words])}"
+    assert near_duplicates([text, longer]) == [1] * is_repeated
+
+
 def test_a_text_without_words_does_not_repeat_one_with_words() -> None:
     assert near_duplicates(["", "a", "a b", "b a", "潮", "潮汐"]) == []
     assert near_duplicates(["---", "***"]) == [1]
