@@ -6,6 +6,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,13 @@ import pytest
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.base.workers.worker import Limits
 from websearch_gateway.docs.crawl import listing
-from websearch_gateway.docs.crawl.listing import MAX_PAGE_BYTES, unpack
+from websearch_gateway.docs.crawl.listing import (
+    full_text_pages,
+    inventory,
+    search_index_urls,
+    sitemap_urls,
+    unpack,
+)
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 
@@ -40,11 +47,11 @@ def test_a_document_that_inflates_ends_after_the_size_of_a_page(
     make: object, tmp_path: Path
 ) -> None:
     archive = (zipped if make is zipped else tarred)(
-        tmp_path / "a.zip", {"a.html": bytes(4 * MAX_PAGE_BYTES)}
+        tmp_path / "a.zip", {"a.html": bytes(20_000_000)}
     )
     archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
     unpack(archive, tmp_path / "out")
-    assert (tmp_path / "out" / "a.html").stat().st_size == MAX_PAGE_BYTES + 1
+    assert (tmp_path / "out" / "a.html").stat().st_size == 5_000_001
 
 
 def test_all_documents_together_have_a_limit(
@@ -152,3 +159,61 @@ def test_a_name_that_no_file_can_have_here_is_left_out(
         tmp_path / "out",
     )
     assert {"a.html", "c.html", "d.html"} <= {path.name for path in tmp_path.rglob("*.html")}
+
+
+@pytest.mark.parametrize(("folders", "documents"), [(30, 1), (31, 0)])
+def test_a_document_lies_below_up_to_thirty_folders(
+    folders: int, documents: int, tmp_path: Path
+) -> None:
+    unpack(zipped(tmp_path / "a.zip", {"a/" * folders + "x.html": b"x"}), tmp_path / "out")
+    assert len(list((tmp_path / "out").rglob("*.html"))) == documents
+
+
+ADDRESSES = [f"https://a.example/{number}" for number in range(50_001)]
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+@pytest.mark.parametrize("form", ["{}\n", "<loc>{}</loc>"])
+def test_a_sitemap_has_up_to_fifty_thousand_addresses(form: str, is_compressed: bool) -> None:
+    body = "".join(form.format(url) for url in ADDRESSES).encode()
+    found = sitemap_urls(gzip.compress(body, 1) if is_compressed else body)
+    assert [url for url, _ in found] == ADDRESSES[:50_000]
+
+
+def test_a_search_index_has_up_to_fifty_thousand_addresses() -> None:
+    names = ",".join(f'"{number}"' for number in range(50_001))
+    found = search_index_urls(
+        f"Search.setIndex({{docnames:[{names}]}})".encode(), "https://a.example/"
+    )
+    assert found[-1] == "https://a.example/49999.html"
+
+
+def inventory_of(*lines: str) -> bytes:
+    head = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# zlib\n"
+    return head + zlib.compress("".join(f"{line}\n" for line in lines).encode(), 1)
+
+
+def test_a_line_of_an_inventory_has_at_most_two_thousand_characters() -> None:
+    rest = " py:function 1 a.html#$ -"
+    lines = [("x" * (length - len(rest) - 1)) + rest for length in (2_000, 2_001)]
+    found = inventory(inventory_of(*lines), "https://a.example/")
+    assert [len(name) for name, _, _ in found] == [2_000 - len(rest) - 1]
+
+
+def test_an_inventory_has_up_to_two_hundred_thousand_names() -> None:
+    body = inventory_of(
+        *["x"] * 199_999, *(f"{name} py:data 1 a.html#$ -" for name in ("last", "past"))
+    )
+    assert [name for name, _, _ in inventory(body, "https://a.example/")] == ["last"]
+
+
+@pytest.mark.parametrize(("between", "url"), [(560, "https://a.example/x"), (600, "")])
+def test_the_address_of_a_page_of_a_full_text_stands_in_its_first_600_characters(
+    between: int, url: str
+) -> None:
+    text = f"# Tides\n\n{'x' * between}\nSource: https://a.example/x\n\n# Winds\n\nWords.\n"
+    assert full_text_pages(text)[0][1] == url
+
+
+def test_a_title_of_a_full_text_has_at_most_three_hundred_characters() -> None:
+    assert len(full_text_pages(f"# {'x' * 400}\n\nWords.\n")[0][0]) == 300
