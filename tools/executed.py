@@ -59,16 +59,21 @@ class FileRun:
     Attributes:
         seconds: by test, without its parameters.
         executed: the functions by test. Under "" are those that ran outside a test, in another process or to set
-            something up: what any test of the file may have needed.
+            something up: what any test of the file may have needed. None if the file passes only without coverage,
+            such as a test that may write no file.
         hashes: of the modules whose functions are executed.
     """
 
     seconds: dict[str, float]
-    executed: dict[str, list[Function]]
+    executed: dict[str, list[Function]] | None
     hashes: dict[str, str]
 
     def tests_of(self, functions: set[Function]) -> list[str]:
         """The tests that execute one of the functions, the fastest first; [""] for the whole file."""
+        if not self.seconds:
+            return []
+        if self.executed is None:
+            return [""]
         tests = [test for test, executed in self.executed.items() if functions & set(executed)]
         return [""] if "" in tests else sorted(tests, key=lambda test: self.seconds[test])
 
@@ -118,10 +123,11 @@ def executed(test_file: Path, sources: Path) -> FileRun:
     kept = KEPT / f"{_hash(test_file, *_shared_by(test_file))}.json"
     if kept.is_file():
         content = json.loads(kept.read_text())
-        content["executed"] = {
-            test: [Function(*function) for function in functions]
-            for test, functions in content["executed"].items()
-        }
+        if content["executed"] is not None:
+            content["executed"] = {
+                test: [Function(*function) for function in functions]
+                for test, functions in content["executed"].items()
+            }
         result = FileRun(**content)
         if all(
             _hash_of(sources / PACKAGE / module) == value for module, value in result.hashes.items()
@@ -178,25 +184,34 @@ def _run(test_file: Path, sources: Path) -> FileRun:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "rc").write_text(COVERAGE.format(folder=folder))
-        record = folder / "seconds"
-        code = run_tests(
-            [str(test_file)],
-            sources,
-            SECONDS,
+        record, output = folder / "seconds", folder / "output"
+        measured = (
             f"--cov={PACKAGE}",
             f"--cov-config={folder / 'rc'}",
             "--cov-context=test",
             "--cov-report=",
-            record=record,
-            output=str(folder / "output"),
         )
-        if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            printed = (folder / "output").read_text()
-            raise SystemExit(f"{printed[-4_000:]}\n{test_file} fails without a change ({code}).")
+        for options in (measured, ()):
+            code = run_tests(
+                [str(test_file)],
+                sources,
+                SECONDS,
+                *options,
+                record=record,
+                output=str(output),
+            )
+            if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+                break
+        else:
+            printed = output.read_text()[-4_000:]
+            raise SystemExit(f"{printed}\n{test_file} fails without a change ({code}).")
+        seconds = json.loads(record.read_text())
+        if not options:
+            return FileRun(seconds, None, {})
         by_test = _functions_by_test(folder, sources / PACKAGE)
         modules = {function.module for functions in by_test.values() for function in functions}
         return FileRun(
-            json.loads(record.read_text()),
+            seconds,
             {test: sorted(functions) for test, functions in by_test.items()},
             {module: _hash_of(sources / PACKAGE / module) for module in sorted(modules)},
         )

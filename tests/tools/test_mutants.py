@@ -105,10 +105,11 @@ FUNCTION, OTHER = Function("a.py", 1), Function("a.py", 9)
         ({"slow": [FUNCTION], "fast": [FUNCTION, OTHER], "other": [OTHER]}, ["fast", "slow"]),
         ({"slow": [FUNCTION], "": [FUNCTION]}, [""]),  # in a worker, or to set something up
         ({"slow": [OTHER]}, []),
+        (None, [""]),  # unknown
     ],
 )
 def test_only_tests_that_execute_the_function_run_and_fast_ones_first(
-    in_tests: dict[str, list[Function]], tests: list[str]
+    in_tests: dict[str, list[Function]] | None, tests: list[str]
 ) -> None:
     test_file = FileRun({"slow": 9.0, "fast": 1.0, "other": 0.1}, in_tests, {})
     assert test_file.tests_of({FUNCTION}) == tests

@@ -95,6 +95,22 @@ async def test_a_refresh_sends_conditional_requests_and_replaces_changed_pages(d
     assert await found(docs, version.id, "walrus") == {"a.html"}
 
 
+async def test_a_site_is_refreshed_sooner_when_it_has_changed(tmp_path, site, workers, clock):
+    """After half the time since the last crawl if it has changed, after one and a half times that if it has not, and
+    within a day and forty-five."""
+    site.pages = {"/docs/": html("Start")}
+    store = SqliteDocs(tmp_path / "docs.db", EMBEDDER.name, clock=clock)
+    async with library(store, site.port, workers) as docs:
+        docs.runner.clock = clock
+        version, days = await docs.add(site.url, "x", "1", FAST), []
+        for wait, text in ((0, "a"), (1, "a"), (4, "b"), (20, "b"), (40, "b")):
+            clock.now += wait * 86_400
+            site.pages["/docs/"] = html("Start", f"Words {text}.")
+            version = await docs.runner.crawl(version.id)
+            days.append((version.refresh_at - clock.now) / 86_400)
+    assert days == pytest.approx([1, 1.5, 2, 30, 45], abs=0.01)
+
+
 async def test_a_stopped_crawl_resumes_where_it_stopped(tmp_path, site, workers):
     names = [f"{letter}.html" for letter in "abcdefghijklmnopqrstuvwxyz"]
     site.pages = {"/docs/": html("Start", links=tuple(names))}
