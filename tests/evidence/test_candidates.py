@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.base import query_terms
 from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.evidence.sentences import LONGEST, SHORTEST, Document, candidates, clauses
 
@@ -87,3 +88,14 @@ def test_a_longer_word_with_a_word_of_five_letters_may_be_a_compound_of_it(
 ) -> None:
     page = Document("", "Ein Fischer braucht ein gutes Fischersegel an jedem Morgen im Jahr.")
     assert bool(candidates([term], language, [page])) is is_found
+
+
+def test_a_thai_paragraph_of_eight_hundred_characters_is_one_passage() -> None:
+    """A letter counts as a token in the size of a passage, so most Thai paragraphs would be cut in two."""
+    paragraph = " ".join([CLAUSE] * 16)
+    assert 750 < len(paragraph) < 1_000
+    terms = query_terms(CLAUSE, "th")
+    passages = {each.order[0] for each in candidates(terms, "th", [Document("", paragraph)])}
+    assert passages == {0}
+    longer = f"{paragraph} {paragraph}"
+    assert len({each.order[0] for each in candidates(terms, "th", [Document("", longer)])}) == 2

@@ -16,12 +16,15 @@ from websearch_gateway.base import (
     tokens_of_each,
     words,
 )
-from websearch_gateway.evidence.chunks import LONGEST_MARKED, chunk
+from websearch_gateway.evidence.chunks import DEFAULT_SIZE, LONGEST_MARKED, chunk
 from websearch_gateway.evidence.passages import bm25
 from websearch_gateway.models import Passage
 
 PASSAGES = 12
 """The number of best passages, of all pages together, that are searched for sentences."""
+SIZES = {"th": 2 * DEFAULT_SIZE}
+"""The tokens of a passage. A Thai letter counts as one, but a paragraph has as many letters as one in English: with the
+size of other languages most paragraphs are cut in two, often before the name that answers."""
 MAX_SENTENCE = 600
 """The most characters of a sentence that may be quoted."""
 LEAST_WORDS = 3
@@ -163,7 +166,7 @@ def candidates(
     placed = [
         _Placed(index, place, passage)
         for index, document in enumerate(documents)
-        for place, passage in enumerate(chunk(document.markdown))
+        for place, passage in enumerate(chunk(document.markdown, SIZES.get(language, DEFAULT_SIZE)))
     ]
     texts = [" ".join((*each.passage.section_path, each.passage.text)) for each in placed]
     tokens = tokens_of_each(texts, language)
