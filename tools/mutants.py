@@ -268,7 +268,7 @@ def main() -> int:
         # Compiled modules that are checked by content: two changes in a second may have one size.
         compileall.compile_dir(sources, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
         files = files_of(arguments.package)
-        for place in chosen:
+        for tried, place in enumerate(chosen, start=1):
             steps = near_first(place[0].module, files)[: 1 if arguments.near else 2]
             for mutant in place:
                 is_noticed = any(
@@ -277,7 +277,7 @@ def main() -> int:
                 )
                 if not is_noticed:
                     survivors += 1
-                    print(f"survives  {mutant}", flush=True)
+                    print(f"survives, {survivors} of {tried}: {mutant}", flush=True)
                     break
     share = survivors / max(1, len(chosen))
     print(

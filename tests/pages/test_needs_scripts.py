@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.pages.formats.html import LITTLE_TEXT, needs_scripts
+from websearch_gateway.pages.formats.html import needs_scripts
 
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6
@@ -53,7 +53,7 @@ def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
         '<div id="root"></div><script type="application/ld+json">{"a": 1}</script><script></script>',
         f"<p>{WORDS}</p>{APP}",
         f'<div id="root"><p>{WORDS * 9}</p></div>{APP}',
-        f'<main id="root"></main><article>{WORDS * (LITTLE_TEXT // len(WORDS) + 1)}</article>{APP}',
+        f'<main id="root"></main><article>{WORDS * 3}</article>{APP}',
         f'<div id="root"><p>{WORDS}</p></div>{APP}',
         f'<div id="app"><h1>All pages</h1><ul>{MENU}</ul></div>{APP}',
         f"<h1>All pages</h1><ul>{MENU}</ul><x-search></x-search>{APP}",
@@ -91,3 +91,25 @@ def test_a_page_of_many_elements_is_judged_in_one_pass(element: str, expected: b
 
 def test_a_note_for_readers_without_scripts_that_never_ends_is_judged_in_one_pass() -> None:
     assert not judged("<noscript>a" * 100_000 + APP)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"<p>{'x' * 79}</p>", True),  # almost no text
+        (f"<p>{'x' * 80}</p>", False),
+        (f'<div id="root">{"y" * 79}</div><p>{"x" * 420}</p>', True),  # little text
+        (f'<div id="root">{"y" * 79}</div><p>{"x" * 421}</p>', False),
+        (f'<div id="root">{"y" * 80}</div><p>{"x" * 400}</p>', False),
+        ("<x-a></x-a>" * 49 + f'<div id="root"></div><h1>x</h1><p>{"x" * 100}</p>', True),
+        (f"<main><h1>T</h1><p>{'x' * 100}</p></main>" + '<div id="root"></div>', True),
+        (
+            f"<main><h1>T</h1><p>{'x' * 100}</p></main>"
+            + "<x-a></x-a>" * 50
+            + '<div id="root"></div>',
+            False,
+        ),
+    ],
+)
+def test_little_text_beside_an_empty_place_for_it_is_a_limit(body: str, expected: bool) -> None:
+    assert judged(f"{body}{APP}") is expected

@@ -17,8 +17,6 @@ from websearch_gateway.base.workers.pool import SMALL_CHARS
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import (
-    FAILURE_KEPT_SECONDS,
-    KEPT_SECONDS,
     MAX_RULES,
     RobotsFetcher,
 )
@@ -89,7 +87,7 @@ async def test_a_forbidden_page_is_not_fetched_and_the_message_is_always_the_sam
 async def test_without_a_robots_txt_every_page_is_allowed(polite: Polite) -> None:
     """RFC 9309, 2.3.1.3: any status 4xx."""
     for status in (404, 401, 403, 410):
-        polite.clock.now += KEPT_SECONDS
+        polite.clock.now += 3_600
         polite.api.says("/robots.txt", CLOSED, status=status)
         assert await polite.read("/private/x") == "# Text"
 
@@ -102,7 +100,7 @@ async def test_while_a_robots_txt_cannot_be_fetched_no_page_is_allowed(polite: P
         message
         == "The robots.txt of 127.0.0.1 cannot be fetched: 127.0.0.1 answered with HTTP status 503."
     )
-    polite.clock.now += FAILURE_KEPT_SECONDS - 1
+    polite.clock.now += 60 - 1
     polite.api.says("/robots.txt", CLOSED)
     assert await polite.refusal("/open") == message
     polite.clock.now += 1
@@ -121,7 +119,7 @@ async def test_the_pages_of_an_unreachable_server_are_not_allowed(polite: Polite
 async def test_it_is_fetched_once_for_many_pages_and_again_after_an_hour(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED)
     await asyncio.gather(*(polite.read("/open") for _ in range(10)))
-    polite.clock.now += KEPT_SECONDS - 1
+    polite.clock.now += 3_600 - 1
     await polite.read("/open")
     assert polite.api.seen.count("/robots.txt") == 1
     polite.clock.now += 1
@@ -160,7 +158,7 @@ async def test_its_own_redirects_are_followed_except_to_a_private_address(polite
     polite.api.says("/robots.txt", b"", status=301, location="/robots2.txt")
     polite.api.says("/robots2.txt", CLOSED)
     await polite.refusal("/private/x")
-    polite.clock.now += KEPT_SECONDS
+    polite.clock.now += 3_600
     polite.api.says("/robots.txt", b"", status=301, location="http://127.0.0.1:1/")
     with pytest.raises(ForbiddenUrlError):
         await polite.fetcher.fetch(f"{polite.api.url}/open", soon())

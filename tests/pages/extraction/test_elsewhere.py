@@ -8,7 +8,12 @@ from html import escape
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.extraction.elsewhere import FROM_FRAME, FROM_SCRIPTS, FROM_TEMPLATE
+from websearch_gateway.pages.extraction.elsewhere import (
+    FROM_FRAME,
+    FROM_SCRIPTS,
+    FROM_TEMPLATE,
+    text_elsewhere,
+)
 from websearch_gateway.pages.extraction.extract import extract
 
 URL = "https://ferry.example/news/1"
@@ -121,3 +126,51 @@ def test_a_choice_with_prices_is_a_list_and_another_one_a_form() -> None:
     ).markdown
     assert "- 1 m – 40 €\n- 2 m – 75 €" in markdown
     assert "green" not in markdown
+
+
+def data(*texts: str) -> str:
+    return f'<body><script type="application/json">{json.dumps(texts)}</script>'
+
+
+PROSE = "The ferry crosses the river every hour. " * 6
+
+
+@pytest.mark.parametrize(
+    ("markup", "is_read"),
+    [
+        (f"<template>{'x' * 200}</template>", True),
+        (f"<template>{'x' * 199}</template>", False),
+        (data(PROSE.strip(), "One two three four five six seven."), True),
+        (data("x" * 3_000_001 + " a b c d e f g."), False),
+        (data("One two three four five six." * 1), False),
+    ],
+)
+def test_a_text_elsewhere_has_two_hundred_characters(markup: str, is_read: bool) -> None:
+    assert (text_elsewhere(f"<body>{markup}", URL) is not None) is is_read
+
+
+@pytest.mark.parametrize(("words", "is_prose"), [(6, False), (7, True)])
+@pytest.mark.parametrize("form", ["{}.", "<p>{}</p>"])
+def test_a_text_of_scripts_has_more_than_six_words(form: str, words: int, is_prose: bool) -> None:
+    text = form.format(" ".join(["seal"] * words))
+    found = text_elsewhere(data(PROSE.strip(), text), URL)
+    assert found is not None
+    assert ("seal" in found.html) is is_prose
+
+
+@pytest.mark.parametrize(("first", "is_read"), [(199_000, True), (200_000, False)])
+def test_two_hundred_thousand_characters_of_scripts_are_read(first: int, is_read: bool) -> None:
+    long = PROSE.strip().rjust(first, "x")
+    found = text_elsewhere(data(long, "A seal may follow the ferry of the river."), URL)
+    assert found is not None
+    assert ("seal" in found.html) is is_read
+
+
+@pytest.mark.parametrize(("frames", "is_read"), [(20, True), (21, False)])
+def test_twenty_frames_are_read(frames: int, is_read: bool) -> None:
+    markup = (
+        f'<iframe srcdoc="{"x" * 50}"></iframe>' * (frames - 1) + '<iframe srcdoc="seal"></iframe>'
+    )
+    found = text_elsewhere(f"<body>{markup}", URL)
+    assert found is not None
+    assert ("seal" in found.html) is is_read

@@ -131,3 +131,56 @@ STORY = {
 def test_the_day_is_that_of_the_article(markup: str, day: str | None) -> None:
     root = page.parse(f"<html><head></head><body><h1>Ferry</h1>{markup}{TEXT}</body></html>")
     assert clean(root, "https://ferry.example/").published == day
+
+
+def title(head: str, body: str) -> str:
+    root = page.parse(f"<html><head>{head}</head><body>{body}{TEXT}</body></html>")
+    assert root is not None
+    return page.title_of(root)
+
+
+@pytest.mark.parametrize(
+    ("whole", "own"), [("Tide – Harbour", "Tide"), ("Ebb – Harbour", "Ebb – Harbour")]
+)
+def test_a_title_of_less_than_four_letters_keeps_the_name_of_the_site(whole: str, own: str) -> None:
+    head = f'<meta property="og:site_name" content="Harbour"><title>{whole}</title>'
+    assert title(head, "") == own
+
+
+@pytest.mark.parametrize(("before", "found"), [(99, "Tides"), (100, "")])
+def test_the_title_is_among_the_first_hundred_headings(before: int, found: str) -> None:
+    assert title("", "<h1></h1>" * before + "<h1>Tides</h1>") == found
+
+
+@pytest.mark.parametrize(("pieces", "end"), [(200, "y"), (201, "x")])
+def test_two_hundred_pieces_of_a_heading_are_read(pieces: int, end: str) -> None:
+    assert title("", f"<h1>{'<i>x</i>' * (pieces - 1)}<i>y</i></h1>")[-1] == end
+
+
+@pytest.mark.parametrize(("before", "day"), [(199, "2024-03-05"), (200, None)])
+def test_the_day_of_a_page_is_among_the_first_two_hundred(before: int, day: str | None) -> None:
+    root = page.parse(f"<body>{'<time>now</time>' * before}<time>2024年3月5日</time>{TEXT}")
+    assert root is not None
+    assert page.written_date(root) == day
+
+
+@pytest.mark.parametrize(("length", "day"), [(200_000, "2024-03-05"), (200_001, None)])
+def test_a_script_of_up_to_two_hundred_thousand_characters_is_read(
+    length: int, day: str | None
+) -> None:
+    content = json.dumps({"@type": "Article", "datePublished": "2024-03-05"}).ljust(length)
+    root = page.parse(f'<body><script type="application/ld+json">{content}</script>{TEXT}')
+    assert root is not None
+    assert page.declared_date(root) == day
+    assert (declared_kind(root) == "article") is True
+
+
+@pytest.mark.parametrize(("length", "is_kept"), [(300, False), (301, True)])
+def test_a_link_to_a_neighbour_has_up_to_three_hundred_characters(
+    length: int, is_kept: bool
+) -> None:
+    card = f'<div><a href="/next"><div>{"x" * length}</div></a></div>'
+    root = page.parse(f"<article>{TEXT}{card}</article>")
+    assert root is not None
+    page.strip_furniture(root)
+    assert ("x" in "".join(root.itertext()).replace("Text.", "")) is is_kept

@@ -15,7 +15,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.pages.formats.html import LONGEST_CHALLENGE, is_bot_challenge
+from websearch_gateway.pages.formats.html import has_little_text, is_bot_challenge
 from websearch_gateway.pages.formats.kinds import MAX_PAGE_BYTES
 from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
@@ -197,7 +197,7 @@ def test_a_bot_challenge_is_recognised(title: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("title", "text"),
     [
-        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHALLENGE // 40)),
+        ("CAPTCHA", "A captcha asks you to prove that you are human. " * 25),
         ("Tides", "There are two high tides a day."),
         ("Just a moment in history", "The treaty was signed in a hall. " * 20),
         ("How robots walk", "Are robots human? No."),
@@ -240,3 +240,35 @@ async def test_a_page_does_not_send_its_readers_to_a_forbidden_address(
     async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         with pytest.raises(ForbiddenUrlError):
             await ReaderTable.build(fetcher, workers).read(f"{api.url}/old", soon())
+
+
+ASKED = "Verify that you are human."
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_challenge"),
+    [
+        ("", ASKED.rjust(1_000), True),
+        ("", ASKED.rjust(1_001), False),
+        ("Just a moment", "x" * 499, True),
+        ("Just a moment", "x" * 500, False),
+    ],
+)
+def test_a_long_text_is_no_bot_challenge(title: str, text: str, is_challenge: bool) -> None:
+    assert is_bot_challenge(title, text) is is_challenge
+
+
+@pytest.mark.parametrize(
+    ("markdown", "is_little"),
+    [
+        ("x" * 499, True),
+        ("x" * 500, False),
+        ("x" * 499 + "[a](/b)", True),
+        ("x" * 499 + "[a](/b)" * 7_000, True),
+        ("x" * 499 + "[a](/b)" * 7_100, False),  # more than fifty thousand
+    ],
+)
+def test_a_page_has_little_text_below_five_hundred_characters_outside_of_links(
+    markdown: str, is_little: bool
+) -> None:
+    assert has_little_text(markdown) is is_little
