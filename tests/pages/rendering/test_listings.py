@@ -114,3 +114,11 @@ def test_a_note_in_the_margin_stands_in_brackets() -> None:
 def test_a_link_to_a_section_is_no_note() -> None:
     html = "<p>See <a href='#s'>2</a>.</p><section id='s'><p>Text.</p></section>"
     assert "[^" not in as_fragment(html)
+
+
+@pytest.mark.parametrize(
+    ("lines", "start"), [(1, "1. code 0"), (2, "```\ncode 0\ncode 1"), (3, "```\ncode 0\ncode 1")]
+)
+def test_a_listing_has_at_least_two_lines(lines: int, start: str) -> None:
+    items = "".join(f"<li class=L{line}>code {line}</li>" for line in range(lines))
+    assert as_fragment(f"<ol>{items}</ol>").startswith(start)

@@ -187,3 +187,8 @@ def test_every_number_of_a_paragraph_is_one_of_its_source(
     apart = re.sub(r"</?(?:sup|sub|rt|q)>", " ", html)
     source = set(_NUMBER.findall(re.sub(r"<[^>]*>", "", apart)))
     assert set(_NUMBER.findall(as_fragment(f"<p>x {html}</p>"))) <= source
+
+
+@pytest.mark.parametrize(("letters", "sign"), [(40, "x^"), (41, "x ")])
+def test_a_raised_text_of_up_to_forty_letters_is_a_power(letters: int, sign: str) -> None:
+    assert as_fragment(f"<p>x<sup>{'n' * letters}</sup> ends").startswith(sign)

@@ -129,3 +129,26 @@ def test_any_grid_is_written_as_it_is_placed(data: st.DataObject) -> None:
         is_title = len(set(wanted)) == 1 and wanted != grid[0]  # it stands once
         assert cells[0] == wanted[0]
         assert is_title or cells == wanted
+
+
+def first_row(markup: str) -> str:
+    return as_fragment(f"<table>{markup}</table>").splitlines()[0]
+
+
+def test_a_cell_spans_at_most_a_hundred_columns() -> None:
+    below = "".join(f"<td>{column}</td>" for column in range(150))
+    row = first_row(f"<tr><th colspan=150>H</th></tr><tr>{below}</tr>")
+    assert row.count("H") == 100
+
+
+@pytest.mark.parametrize(("length", "times"), [(100, 2), (101, 1)])
+def test_a_text_of_up_to_a_hundred_characters_is_repeated(length: int, times: int) -> None:
+    row = first_row(f"<tr><th colspan=2>{'x' * length}</th></tr><tr><td>a</td><td>b</td></tr>")
+    assert row.count("x") == length * times
+
+
+@pytest.mark.parametrize(("lines", "is_table"), [(6, True), (7, False)])
+def test_a_listing_of_up_to_six_lines_fits_into_a_cell(lines: int, is_table: bool) -> None:
+    code = "\n".join(["call()"] * lines)
+    row = first_row(f"<tr><th>A</th><th>B</th></tr><tr><td>a</td><td><pre>{code}</pre></td></tr>")
+    assert row.startswith("|") is is_table
