@@ -182,3 +182,47 @@ async def test_a_page_gets_the_definitions_of_the_inventory_beside_the_index_tha
 
     await worked(tmp_path, read, workers)
     assert defined == [[], [("m.run", "m.run")]]
+
+
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [
+        *(
+            (status, Result("retry", "refused", of_host=True))
+            for status in (408, 425, 429, 500, 502, 503, 504, 522, 524)
+        ),
+        (404, Result("failed", "HTTP 404")),
+        (410, Result("failed", "HTTP 410")),
+        *(
+            (
+                status,
+                Result(
+                    "failed",
+                    f"HTTP {status}: a login wall (--header sends a login), or closed to programs",
+                ),
+            )
+            for status in (401, 403)
+        ),
+        (402, Result("failed", "HTTP 402: the site wants to be paid for its pages")),
+        (451, Result("failed", "HTTP 451")),
+    ],
+)
+async def test_a_status_says_whether_a_page_is_asked_for_again(
+    tmp_path, workers, monkeypatch, status, result
+):
+    async def refuse(*_: object) -> None:
+        raise SearchFetchError("refused", details={"status": status})
+
+    monkeypatch.setattr(FolderSource, "fetch", refuse)
+    assert await worked(tmp_path, Reader(Document("", "")), workers) == [result]
+
+
+@pytest.mark.parametrize(
+    ("length", "outcome"), [(1_499, "skipped"), (1_500, "indexed"), (2_000, "indexed")]
+)
+async def test_a_notice_that_a_page_is_missing_has_less_than_1500_characters(
+    tmp_path, workers, length, outcome
+):
+    text = "What this status of HTTP means. ".ljust(length, "x")
+    (result,) = await worked(tmp_path, Reader(Document("404 Not Found", text)), workers)
+    assert result.outcome == outcome
