@@ -21,7 +21,8 @@ from websearch_gateway.upstream.burst_gate import BurstGate
 from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.race import FallbackSearcher, Hedging
+from websearch_gateway.upstream.hedging import Hedging
+from websearch_gateway.upstream.search_fallback import FallbackSearcher
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0
 MEDIAN, P99, STALLS = 0.6, 4.0, 0.01

@@ -69,7 +69,7 @@ def _own_logging() -> Iterator[None]:
     levels = root.level, ours.level
     yield
     for handler in root.handlers[:]:
-        if type(handler).__module__ == "websearch_gateway.upstream.telemetry":
+        if type(handler).__module__ == "websearch_gateway.upstream.logs":
             root.removeHandler(handler)
     root.setLevel(levels[0])
     ours.setLevel(levels[1])

@@ -9,9 +9,9 @@ import asyncio
 
 import pytest
 
-from websearch_gateway import admin
+from websearch_gateway.admin import cache, doctor, operations
 from websearch_gateway.pipeline import fallback, page_reads, web_search
-from websearch_gateway.upstream import ledger, race
+from websearch_gateway.upstream import ledger, search_fallback
 from websearch_gateway.upstream.best_effort import BestEffort
 
 PATIENCE = 600.0
@@ -28,15 +28,15 @@ PATIENT_PROCESS = {"SEARCH_DEADLINE_SECONDS": "300", "REQUEST_TIMEOUT_MS": "3000
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the parts of a gateway in this process more time than an agent would wait for."""
     # The first of nine providers would have a ninth of the time.
-    monkeypatch.setattr(race, "LEAST_SHARE_SECONDS", 10.0)
+    monkeypatch.setattr(search_fallback, "LEAST_SHARE_SECONDS", 10.0)
     for module, name in (
         (fallback, "PAGE_SECONDS"),
         (web_search, "PAGE_SECONDS"),
         (page_reads, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
-        (admin, "_STATE_SECONDS"),
-        (admin, "COUNTING_SECONDS"),
-        (admin, "PROBE_SECONDS"),
+        (operations, "_STATE_SECONDS"),
+        (cache, "COUNTING_SECONDS"),
+        (doctor, "PROBE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, 60.0)
     wait_for_state(monkeypatch, 60.0)

@@ -44,7 +44,6 @@ from websearch_gateway.models import (
     StateUsage,
 )
 
-T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 T_co = TypeVar("T_co", covariant=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.admin import REASONS, REMEDIES, Doctor
+from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import Call, Hit, SearchResults

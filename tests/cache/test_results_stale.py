@@ -23,10 +23,12 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.search import RateLimits, Recall, SearchPipeline
+from websearch_gateway.pipeline.rate_limits import RateLimits
+from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.upstream.race import SingleFlight
+from websearch_gateway.upstream.single_flight import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -16,8 +16,9 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
+from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.search import CachedAnswers, RateLimits
+from websearch_gateway.pipeline.rate_limits import RateLimits
 from websearch_gateway.results import (
     CachedAnswer,
     Citation,

@@ -30,6 +30,7 @@ from websearch_gateway.evidence.passages import ANSWERS
 from websearch_gateway.models import Call, Caller, ContentRequest, Page, Passage, PassagesRequest
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import Provenance
+from websearch_gateway.pipeline.rate_limits import RateLimits
 from websearch_gateway.pipeline.read_page import (
     CUT_OFF,
     MOST_QUERIES,
@@ -37,7 +38,6 @@ from websearch_gateway.pipeline.read_page import (
     PageReading,
     PassageFinder,
 )
-from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import PageContent
 from websearch_gateway.state.memory import MemoryState

@@ -1,6 +1,6 @@
 """Entries move from any backend to any other unchanged."""
 
-from websearch_gateway.admin import Migration
+from websearch_gateway.admin.migration import Migration
 from websearch_gateway.models import StateEntry
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.opening import open_state

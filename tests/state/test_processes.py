@@ -22,7 +22,7 @@ async def work(state):
 ASK = f"""
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.search import RateLimits
+from websearch_gateway.pipeline.rate_limits import RateLimits
 from websearch_gateway.state.memory import MemoryState
 
 async def work(state):

@@ -23,7 +23,8 @@ from websearch_gateway.upstream.burst_gate import BurstGate
 from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
 from websearch_gateway.upstream.guarded import Guarded, UpstreamGuard
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.race import FallbackSearcher, Hedging
+from websearch_gateway.upstream.hedging import Hedging
+from websearch_gateway.upstream.search_fallback import FallbackSearcher
 
 QUERY = SearchQuery("descale an espresso machine")
 USUAL, PRICE = 0.6, 0.001

@@ -16,7 +16,7 @@ from websearch_gateway.base.net.requests import child_span, note_reply
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox, engines
-from websearch_gateway.upstream.telemetry import call_span, stage, traced
+from websearch_gateway.upstream.tracing import call_span, stage, traced
 
 QUESTION = "How tall is the Eiffel Tower?"
 TOWER = SearchRequest(QUESTION)

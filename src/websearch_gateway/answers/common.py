@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from websearch_gateway.base import is_web_address, page_key
 from websearch_gateway.errors import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 Finish = Callable[[Answer, Deadline], Awaitable[Answer]]
 """Completes an answer within a deadline. Never raises."""
 
-T = TypeVar("T")
 
 _RULES = """\
 You answer questions from the live web for a program that shows your answer with its sources.

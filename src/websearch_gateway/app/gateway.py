@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from websearch_gateway.admin import PREFIXES, CacheAdmin, Doctor, Memory, Migration, Operations
+from websearch_gateway.admin.cache import CacheAdmin, Memory
+from websearch_gateway.admin.contents import PREFIXES
+from websearch_gateway.admin.doctor import Doctor
+from websearch_gateway.admin.migration import Migration
+from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.app.addresses import (
     OperatorDomains,
@@ -51,14 +55,17 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
+from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.documentation import Documentation
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
+from websearch_gateway.pipeline.rate_limits import RateLimits
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline
+from websearch_gateway.pipeline.recall import R, Recall
+from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
@@ -80,8 +87,9 @@ from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.api_tokens import ApiTokens
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
-from websearch_gateway.upstream.race import SingleFlight
-from websearch_gateway.upstream.telemetry import Statistics, Telemetry
+from websearch_gateway.upstream.single_flight import SingleFlight
+from websearch_gateway.upstream.statistics import Statistics
+from websearch_gateway.upstream.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from websearch_gateway.docs import DocsLibrary

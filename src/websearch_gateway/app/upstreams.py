@@ -19,14 +19,10 @@ from websearch_gateway.providers.table import PROVIDERS, absent, advice, configu
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.guarded import Guarded
 from websearch_gateway.upstream.health import Stopwatch
-from websearch_gateway.upstream.race import (
-    FallbackSearcher,
-    Hedging,
-    Order,
-    ProviderSelection,
-    by_weight,
-)
+from websearch_gateway.upstream.hedging import Hedging
+from websearch_gateway.upstream.provider_selection import ProviderSelection, by_weight
 from websearch_gateway.upstream.rate_limiter import RateLimiter
+from websearch_gateway.upstream.search_fallback import FallbackSearcher, Order
 
 
 @dataclass(frozen=True, slots=True)

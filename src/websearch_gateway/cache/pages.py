@@ -34,7 +34,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Call, Deadline, Page, Progress
 from websearch_gateway.ports import Embedder, Reader, State
 from websearch_gateway.upstream.best_effort import BestEffort
-from websearch_gateway.upstream.race import SingleFlight
+from websearch_gateway.upstream.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     import numpy as np

@@ -24,7 +24,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.telemetry import flush_logs
+from websearch_gateway.upstream.logs import flush_logs
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway

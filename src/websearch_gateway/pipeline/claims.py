@@ -32,12 +32,7 @@ from websearch_gateway.pipeline.page_reads import read_pages
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import ClaimReader
-from websearch_gateway.results import (
-    CheckedClaim,
-    CheckedClaims,
-    ClaimQuote,
-    FactDifference,
-)
+from websearch_gateway.results import CheckedClaim, CheckedClaims, ClaimQuote, FactDifference
 
 if TYPE_CHECKING:
     from websearch_gateway.evidence import Finding

@@ -34,7 +34,7 @@ from websearch_gateway.pipeline.argument_values import invalid, up_to, whole_num
 from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import Provenance
-from websearch_gateway.pipeline.search import RateLimits
+from websearch_gateway.pipeline.rate_limits import RateLimits
 from websearch_gateway.ports import DocsIndex, IndexedSite
 from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 

@@ -32,13 +32,7 @@ from websearch_gateway.evidence import (
     without_pieces,
     without_trackers,
 )
-from websearch_gateway.models import (
-    Answer,
-    AppliedFilters,
-    SearchQuery,
-    Source,
-    Span,
-)
+from websearch_gateway.models import Answer, AppliedFilters, SearchQuery, Source, Span
 from websearch_gateway.results import (
     Citation,
     CitedSpan,
@@ -49,7 +43,7 @@ from websearch_gateway.results import (
     SourceInfo,
     Usage,
 )
-from websearch_gateway.upstream.telemetry import stage
+from websearch_gateway.upstream.tracing import stage
 
 MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""

@@ -45,7 +45,7 @@ from websearch_gateway.pipeline.argument_values import (
 )
 from websearch_gateway.pipeline.routing import merged_routes
 from websearch_gateway.settings.groups import RouteSettings
-from websearch_gateway.upstream.telemetry import stage
+from websearch_gateway.upstream.tracing import stage
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

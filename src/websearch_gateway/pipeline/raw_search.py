@@ -38,9 +38,9 @@ from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.cleaning import clean_items
 from websearch_gateway.pipeline.finalize import unmet
 from websearch_gateway.pipeline.guard import Guard, question
-from websearch_gateway.pipeline.search import Recall
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
-from websearch_gateway.upstream.race import ProviderSelection
+from websearch_gateway.upstream.provider_selection import ProviderSelection
 from websearch_gateway.upstream.telemetry import CallEvent, Telemetry
 
 GOOGLE = "google"

@@ -43,7 +43,7 @@ from websearch_gateway.pipeline.page_reads import (
     page_warnings,
     read_pages,
 )
-from websearch_gateway.pipeline.search import Recall
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.web_results import (
     assemble,
     clean_sent,
@@ -53,8 +53,9 @@ from websearch_gateway.pipeline.web_results import (
 )
 from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.results import WebSearchResponse
-from websearch_gateway.upstream.race import ProviderSelection
-from websearch_gateway.upstream.telemetry import Telemetry, stage
+from websearch_gateway.upstream.provider_selection import ProviderSelection
+from websearch_gateway.upstream.telemetry import Telemetry
+from websearch_gateway.upstream.tracing import stage
 
 SEARCH_SHARE = 2 / 3
 """The share of a call's time that searching may take, so that time for the pages remains after a slow provider."""

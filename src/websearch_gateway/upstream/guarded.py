@@ -11,7 +11,7 @@ from websearch_gateway.models import Call, SearchQuery
 from websearch_gateway.ports import Layer, Upstream, no_layer
 from websearch_gateway.upstream.burst_gate import BurstGate
 from websearch_gateway.upstream.circuit_breaker import CircuitBreaker
-from websearch_gateway.upstream.telemetry import traced
+from websearch_gateway.upstream.tracing import traced
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from websearch_gateway.base import billed
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
@@ -33,7 +33,6 @@ from websearch_gateway.upstream.telemetry import CallRecord
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 

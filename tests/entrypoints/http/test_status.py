@@ -18,7 +18,8 @@ from tests.clock import Clock
 from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, HOSTILE, NOW, SPENT, error
-from websearch_gateway.admin import Doctor, Snapshot
+from websearch_gateway.admin.doctor import Doctor
+from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.entrypoints.http import status
 from websearch_gateway.entrypoints.http.replies import tag

@@ -96,7 +96,7 @@ def exit_on_error(action: Callable[[], T], *, as_json: bool) -> T:
 
 def _logging(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:
     """The settings of a server, whose log is set up."""
-    from websearch_gateway.upstream.telemetry import configure_logging
+    from websearch_gateway.upstream.logs import configure_logging
 
     settings = settings_of(config, as_json=as_json, **flags)
     configure_logging(settings.log_level, settings.secrets())

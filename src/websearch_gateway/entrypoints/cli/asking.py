@@ -55,7 +55,7 @@ def run(
 ) -> R:
     """Run one asynchronous call of the gateway and print the result."""
     from websearch_gateway.state import opening as state
-    from websearch_gateway.upstream.telemetry import configure_logging
+    from websearch_gateway.upstream.logs import configure_logging
 
     settings = settings_of(config, as_json=as_json)
     # A person wants the answer; show events only on request.

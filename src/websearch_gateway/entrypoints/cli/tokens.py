@@ -188,7 +188,7 @@ def _lasting(config: Path | None, *, as_json: bool) -> Settings:
 
 
 def _shown(secret: str, made: ApiToken) -> NewToken:
-    from websearch_gateway.admin import moment
+    from websearch_gateway.admin.operations import moment
 
     expires = None if made.expires is None else moment(made.expires)
     return NewToken(

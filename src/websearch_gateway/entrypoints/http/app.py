@@ -74,7 +74,7 @@ from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import no_progress
 from websearch_gateway.results import CallerUsage, ErrorInfo
 from websearch_gateway.settings.loading import Settings, load_settings
-from websearch_gateway.upstream.telemetry import configure_logging
+from websearch_gateway.upstream.logs import configure_logging
 
 _log = logging.getLogger(__name__)
 

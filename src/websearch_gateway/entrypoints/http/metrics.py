@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from websearch_gateway import __version__
-from websearch_gateway.admin import Snapshot
+from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution, UpstreamStatus
 
 PREFIX = "websearch_gateway_"

@@ -34,7 +34,7 @@ from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.foreign_json import BadJson, parse_strict_json
 from websearch_gateway.models import Caller
 from websearch_gateway.settings.loading import Settings
-from websearch_gateway.upstream.telemetry import call_span
+from websearch_gateway.upstream.tracing import call_span
 
 _log = logging.getLogger(__name__)
 

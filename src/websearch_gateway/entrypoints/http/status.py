@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from websearch_gateway import __version__
-from websearch_gateway.admin import DAYS, Snapshot
+from websearch_gateway.admin.operations import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
 from websearch_gateway.entrypoints.http.metrics import exposition
 from websearch_gateway.entrypoints.http.replies import (
@@ -39,7 +39,7 @@ from websearch_gateway.results import TokenUse, TokenUses
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.health import UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
-from websearch_gateway.upstream.telemetry import ToolFigures
+from websearch_gateway.upstream.statistics import ToolFigures
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from websearch_gateway.admin import Snapshot
+from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.upstream.health import LastError, UpstreamStatus
 from websearch_gateway.upstream.ledger import Day
-from websearch_gateway.upstream.telemetry import Failure, Figures, ToolFigures
+from websearch_gateway.upstream.statistics import Failure, Figures, ToolFigures
 
 NOW = datetime(2026, 11, 21, 16, 10, 5, tzinfo=UTC)
 _NOW = NOW.timestamp()

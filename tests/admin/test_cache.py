@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from websearch_gateway import admin
-from websearch_gateway.admin import PREFIXES, CacheAdmin
+from websearch_gateway.admin import cache as cache_module
+from websearch_gateway.admin.cache import CacheAdmin
+from websearch_gateway.admin.contents import PREFIXES
 from websearch_gateway.cache.clearing import CLEARED
 from websearch_gateway.cache.kinds import ANSWERS, WEB_RESULTS
 from websearch_gateway.cache.lifetimes import Lifetimes
@@ -27,7 +28,8 @@ from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.opening import RETRY_SECONDS, SpareState
 from websearch_gateway.state.sqlite import UNUSABLE_FILE, SqliteState
 from websearch_gateway.upstream.ledger import Ledger
-from websearch_gateway.upstream.telemetry import Statistics, Telemetry
+from websearch_gateway.upstream.statistics import Statistics
+from websearch_gateway.upstream.telemetry import Telemetry
 
 LIFETIMES = Lifetimes(86_400, 86_400, 0)
 ME, YOU = Caller("me"), Caller("you")
@@ -366,7 +368,7 @@ class TestStats:
     async def test_the_work_is_bounded_and_says_so(
         self, process: Process, state: State, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(admin, "MOST_COUNTED", 40)
+        monkeypatch.setattr(cache_module, "MOST_COUNTED", 40)
         for number in range(41):
             await state.put(f"page/{number}", b"", 600)
         stats = await process.care.stats()

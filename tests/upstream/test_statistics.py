@@ -7,14 +7,8 @@ import pytest
 from tests.clock import Clock
 from websearch_gateway.errors import SearchTimeoutError
 from websearch_gateway.results import SearchResponse
-from websearch_gateway.upstream.telemetry import (
-    WINDOW,
-    CallRecord,
-    Outcome,
-    Statistics,
-    Telemetry,
-    quantiles,
-)
+from websearch_gateway.upstream.statistics import WINDOW, Statistics, quantiles
+from websearch_gateway.upstream.telemetry import CallRecord, Outcome, Telemetry
 
 
 @pytest.fixture

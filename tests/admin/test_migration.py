@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.clock import Clock
-from websearch_gateway.admin import Migration
+from websearch_gateway.admin.migration import Migration
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, StateEntry
 from websearch_gateway.state.memory import MemoryState
@@ -199,7 +199,7 @@ async def test_a_caller_from_elsewhere_can_name_a_file_in_the_data_folder(source
 
 KILLED = """
 import asyncio, pathlib, sys
-from websearch_gateway.admin import Migration
+from websearch_gateway.admin.migration import Migration
 from websearch_gateway.state.opening import open_state
 
 async def main():

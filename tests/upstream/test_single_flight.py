@@ -10,7 +10,7 @@ import pytest
 from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchProviderError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.upstream.race import SingleFlight
+from websearch_gateway.upstream.single_flight import SingleFlight
 
 
 class Upstream:
