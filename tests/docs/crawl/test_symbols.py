@@ -51,6 +51,8 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("# git-worktree(1) Manual Page", "", "git-worktree", "heading"),
         ("## pg_dump", "PG-DUMP", "pg_dump", "heading"),
         ("## `getpass`", "", "getpass", "heading"),
+        ("### (5) TIDE_BUSY", "", "TIDE_BUSY", "heading"),
+        ("### 3.2. `tide_open()`", "", "tide_open", "heading"),
         ("| `--jobs` | How many. |", "", "--jobs", "option"),
         ("## Strings in C#", "", "C#", "heading"),
         ("## Interoperation with C++", "", "C++", "heading"),

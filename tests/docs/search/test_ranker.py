@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.docs.conftest import BASE, commit, page, version, with_symbols
+from tests.docs.conftest import BASE, commit, page, vectors, version, with_symbols
 from websearch_gateway.base.tokenization import estimate_tokens
 from websearch_gateway.docs.models import ChunkDraft, PageDraft, SiteVersion, Symbol
 from websearch_gateway.docs.search.ranker import Ranker, newest_first
@@ -27,6 +27,8 @@ class Asker:
     async def search(self, text: str, vector, versions, **limits: int) -> list[DocsHit]:
         query, _ = await self.ranker.understood(text, versions)
         found, self.more = await self.ranker.search(query, vector, versions, **limits)
+        titles = (*(hit.page_title for hit in found), *(hit.title for hit in self.more))
+        self.titles = [title.partition(" > ")[0] for title in titles]
         return found
 
 
@@ -530,6 +532,69 @@ async def test_no_versions_or_no_words_find_nothing(docs, ranker):
     await version(docs)
     assert await ranker.search("cancel", VECTOR, []) == []
     assert await ranker.search("+++", VECTOR, await docs.versions()) == []
+
+
+@pytest.mark.parametrize(("with_all", "is_found"), [(9, True), (10, False)])
+async def test_pages_with_some_words_follow_if_fewer_than_ten_chunks_have_all(
+    docs, ranker, with_all, is_found
+):
+    id_ = await version(docs)
+    for number in range(with_all):
+        await commit(docs, id_, page(f"{BASE}{number}.html", "The tern dives.", title="Birds"))
+    await commit(docs, id_, page(f"{BASE}some.html", "The tern sleeps.", title="Nests"))
+    await ranker.search("tern dives", None, await docs.versions(), limit=20, max_tokens=8_000)
+    assert ("Nests" in ranker.titles) is is_found
+
+
+@pytest.mark.parametrize(("cosine", "is_found"), [(0.65, True), (0.55, False)])
+async def test_a_chunk_with_less_than_six_tenths_of_the_best_similarity_is_no_candidate(
+    docs, ranker, cosine, is_found
+):
+    id_ = await version(docs)
+    near, far = vectors((1.0, 0.0)), vectors((cosine, (1 - cosine**2) ** 0.5))
+    await commit(docs, id_, page(f"{BASE}near.html", "Gulls.", title="Near"), near)
+    await commit(docs, id_, page(f"{BASE}far.html", "Terns.", title="Far"), far)
+    await ranker.search("walrus", near, await docs.versions())
+    assert ("Far" in ranker.titles) is is_found
+
+
+@pytest.mark.parametrize(("before", "is_first"), [(5, True), (6, False)])
+async def test_the_first_six_pages_are_ordered_by_their_sections(docs, ranker, before, is_first):
+    id_ = await version(docs)
+    for number in range(before):
+        text = f"A tern dives. {'It waits. ' * number}"
+        await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Birds {number}"))
+    text = f"{'It sleeps. ' * 40}\n\n## Terns\n\nOne dives."
+    await commit(docs, id_, page(f"{BASE}last.html", text, title="Nests"))
+    await ranker.search("terns", None, await docs.versions())
+    assert (ranker.titles[0] == "Nests") is is_first
+
+
+@pytest.mark.parametrize(("chunks_before", "is_shown"), [(1, True), (2, False)])
+async def test_the_sections_of_the_two_best_chunks_of_a_page_are_compared(
+    docs, ranker, chunks_before, is_shown
+):
+    id_ = await version(docs)
+    before = [f"A tern dives, said tern {number}." for number in range(chunks_before)]
+    last = f"{'It sleeps. ' * 40}\n\n## Terns\n\nOne dives."
+    await commit(docs, id_, page(f"{BASE}a.html", "Nests.", *before, last))
+    (found,) = await ranker.search("terns", None, await docs.versions())
+    assert found.url.endswith(f"#s{chunks_before + 1}") is is_shown
+
+
+@pytest.mark.parametrize(("copies", "count"), [(6, 6), (7, 5)])
+async def test_five_more_pages_than_results_are_considered_since_some_are_copies(
+    docs, ranker, copies, count
+):
+    id_ = await version(docs)
+    names = ["a.html", "a.htm", "a.md", "a.rst", "a.txt", "a.html.md", "a.htm.md"][:copies]
+    for name in names:
+        await commit(docs, id_, page(BASE + name, "A tern dives.", title="Tern"))
+    for number in range(12):
+        text = f"A tern dives. {'It waits. ' * (number + 5)}"
+        await commit(docs, id_, page(f"{BASE}{number}.html", text, title="Nests"))
+    await ranker.search("tern", None, await docs.versions(), limit=6)
+    assert len(ranker.titles) == count
 
 
 RESULTS = st.lists(st.tuples(st.integers(10, 200), st.integers(1, 2_500)), max_size=20)

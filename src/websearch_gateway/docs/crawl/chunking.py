@@ -385,8 +385,14 @@ def _defines_nothing(markdown: str, start: int, end: int) -> bool:
     ).startswith("-")
 
 
+_NUMBER = re.compile(r"(?:\(\d+\)|\d+(?:\.\d+)*\.?)\s+")
+"""The number of a section or a code before its name: `3.2. app_open`, `(5) APP_BUSY`."""
+
+
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
     title = plain(line)
+    if number := _NUMBER.match(title):
+        title = title[number.end() :]
     yield from ((name, "heading") for name in _SPECIAL_NAME.findall(title))
     if title.startswith("-"):
         yield from ((name, "option") for name in _options(title))
