@@ -43,7 +43,8 @@ from websearch_gateway.pages.extraction.extract import (
     second_opinion,
     without_extras,
 )
-from websearch_gateway.pages.extraction.features import Measures, later_columns, words_of
+from websearch_gateway.pages.extraction.features import Features
+from websearch_gateway.pages.extraction.measures import Measures, words_of
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
@@ -100,7 +101,7 @@ def examples(folder: Path) -> Iterator[Example]:
         if not cleaned.outline.blocks:
             continue
         measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
-        found = measures.found_in("" if cleaned.is_documentation else second_opinion(root))
+        found = measures.share_in("" if cleaned.is_documentation else second_opinion(root))
         tokens = [words_of(block.text) for block in cleaned.outline.blocks]
         labels, weights = (
             by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
@@ -194,8 +195,8 @@ def filters(pages: Sequence[Example]) -> Filters:
 
 def values_of(example: Example, alone: Any = None) -> dict[str, Any]:
     """The features by name for the first filter (`alone` is None) or for the second."""
-    measures = example.measures
-    return measures.columns if alone is None else later_columns(measures, alone, example.found)
+    features = Features(example.measures)
+    return features.alone if alone is None else features.later(alone, example.found)
 
 
 def rows_of(example: Example, alone: Any = None) -> Any:

@@ -642,7 +642,8 @@ PLAINER = {
 """Limits of the layout alone, judged after hidden text has been removed, and what the text looks like beyond them."""
 
 GUESSES = {
-    *(f"extraction.features.{name}" for name in ("_DEEPEST", "_LONGEST_AWAY", "_LONGEST_CREDIT")),
+    *(f"extraction.features.{name}" for name in ("_DEEPEST", "_FARTHEST")),
+    *(f"extraction.measures.{name}" for name in ("_LONGEST_AWAY", "_LONGEST_CREDIT")),
     "extraction.trees.MOST_LEAVES",
     "extraction.crawled._FARTHEST",
     "extraction.choice.MOST",

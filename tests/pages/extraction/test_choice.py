@@ -6,7 +6,7 @@ import pytest
 from websearch_gateway.pages.extraction import blocks, page
 from websearch_gateway.pages.extraction.choice import blank, chosen, threshold
 from websearch_gateway.pages.extraction.extract import extract
-from websearch_gateway.pages.extraction.features import Measures
+from websearch_gateway.pages.extraction.measures import Measures
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>
@@ -25,31 +25,6 @@ def kept(html: str, likely: dict[str, float]) -> list[str]:
     chances = np.array([likely.get(block.text.strip(), 0.0) for block in outline.blocks])
     keep = chosen(Measures(outline, ""), chances)
     return [b.text.strip() for b, k in zip(outline.blocks, keep, strict=True) if k]
-
-
-def test_blocks_are_runs_of_text_in_document_order() -> None:
-    texts = [block.text.strip() for block in outline_of(PAGE).blocks]
-    assert texts == [
-        "Home Shop",
-        "Head",
-        "Some bold text here.",
-        "code()",
-        "More text after it.",
-        *"KVab",
-        "All rights",
-    ]
-
-
-def test_the_blocks_below_an_element_are_one_range() -> None:
-    outline = outline_of(PAGE)
-    for container in outline.containers:
-        below = {n for n, b in enumerate(outline.blocks) if container.element in _above(outline, b)}
-        assert below == set(range(container.start, container.end))
-
-
-def _above(outline: blocks.Outline, block: blocks.Block) -> list[object]:
-    element = outline.containers[block.place].element
-    return [element, *element.iterancestors()]
 
 
 def test_code_and_headings_between_kept_text_are_kept() -> None:

@@ -16,7 +16,8 @@ from websearch_gateway.pages.extraction.extract import (
     is_doubtful,
     without_extras,
 )
-from websearch_gateway.pages.extraction.features import Measures, reconsidered
+from websearch_gateway.pages.extraction.features import Features
+from websearch_gateway.pages.extraction.measures import Measures
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
 PAGE = """<html><head><title>A title</title>
@@ -105,18 +106,18 @@ def test_trafilatura_is_not_asked_about_documentation() -> None:
 
 def test_what_trafilatura_leaves_out_is_less_likely() -> None:
     measures = Measures(blocks.outline(page.parse(PARAGRAPHS)), "", "article")
-    likely = np.full(9, 0.6)
+    features, likely = Features(measures), np.full(9, 0.6)
     for left_out in (4, 8):
-        found = np.ones(9)
-        found[left_out] = 0
-        judged = reconsidered(measures, likely, found)
+        opinion = np.ones(9)
+        opinion[left_out] = 0
+        judged = features.reconsidered(likely, opinion)
         assert judged[left_out] < judged[:4].min()
 
 
-def rest(markup: str, likely: list[float], found: list[float]) -> list[float]:
+def rest(markup: str, likely: list[float], opinion: list[float]) -> list[float]:
     """The likelihoods of the blocks without extras, given the shares of them that trafilatura chose."""
     measures = Measures(blocks.outline(page.parse(markup)), "", "article")
-    without: list[float] = without_extras(measures, np.array(likely), np.array(found)).tolist()
+    without: list[float] = without_extras(measures, np.array(likely), np.array(opinion)).tolist()
     return without
 
 

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
-from websearch_gateway.pages.extraction.features import (
-    Measures,
-    later_columns,
-    likelihoods,
-    reconsidered,
-)
-from websearch_gateway.pages.extraction.trees import Trees, load
+from websearch_gateway.pages.extraction.features import Features
+from websearch_gateway.pages.extraction.measures import Measures
+from websearch_gateway.pages.extraction.trees import load
 
 PAGE = "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
 
@@ -22,30 +20,27 @@ def outline_of(markup: str) -> blocks.Outline:
 
 
 def test_every_feature_of_the_filters_is_computed() -> None:
-    measures = Measures(outline_of(PAGE), "Head")
-    later = later_columns(measures, np.full(4, 0.5), np.ones(4))
-    assert set(load("block_filter_alone").features) <= set(measures.columns)
+    features = Features(Measures(outline_of(PAGE), "Head"))
+    later = features.later(np.full(4, 0.5), np.ones(4))
+    assert set(load("block_filter_alone").features) <= set(features.alone)
     assert set(load("block_filter").features) <= set(later)
-    assert {
-        np.broadcast_to(values, 4).size for values in (*measures.columns.values(), *later.values())
-    } == {4}
+    assert {np.broadcast_to(values, 4).size for values in later.values()} == {4}
 
 
 def test_likelihoods_are_between_zero_and_one_before_and_after_a_second_opinion() -> None:
-    measures = Measures(outline_of(PAGE), "Head")
-    alone = likelihoods(measures)
-    for likely in (
-        alone,
-        *(reconsidered(measures, alone, found) for found in (np.zeros(4), np.ones(4))),
-    ):
+    features = Features(Measures(outline_of(PAGE), "Head"))
+    alone = features.likelihoods()
+    unconfirmed = features.reconsidered(alone, np.zeros(4))
+    confirmed = features.reconsidered(alone, np.ones(4))
+    for likely in (alone, unconfirmed, confirmed):
         assert likely.shape == (4,)
         assert 0 <= likely.min() <= likely.max() <= 1
 
 
-def later_of(words: list[int], alone: list[float], found: list[float]) -> dict[str, list[float]]:
+def later_of(words: list[int], alone: list[float], opinion: list[float]) -> dict[str, list[float]]:
     """The later features of paragraphs of so many words."""
     measures = Measures(outline_of("".join(f"<p>{'word ' * count}</p>" for count in words)), "")
-    later = later_columns(measures, np.array(alone), np.array(found))
+    later = Features(measures).later(np.array(alone), np.array(opinion))
     return {name: np.broadcast_to(values, len(words)).tolist() for name, values in later.items()}
 
 
@@ -67,31 +62,64 @@ def test_a_block_knows_where_the_other_extractor_begins_and_ends() -> None:
     assert later["both_of_likely"] == pytest.approx([1 / 3] * 6)
 
 
-# One tree: is a > 1? On the right: is b > 2? Its leaves from left to right come to 1, 2 and 4.
-SMALL = Trees(
-    features=("a", "b"),
-    feature=np.array([[0], [1]]),
-    threshold=np.array([[1.0], [2.0]]),
-    left=np.array([[0b001], [0b010]], dtype=np.uint16),
-    value=np.array([[1.0], [2.0], [4.0]]),
-    first=load("block_filter").first,
+PROSE = "<p>This paragraph has many words, and it ends in a full stop as prose does.</p>"
+TEASERS = "".join(
+    f"<li><h3><a href='/{n}'>Another headline of the day</a></h3></li>" for n in range(4)
+)
+CONTEXT_PAGE = (
+    f"<div><a href='/'>Home</a></div><article><h1>The title of it all</h1>{PROSE * 4}</article>"
+    f"<aside><h2>Related stories</h2><ul>{TEASERS}</ul></aside><div class='comments'><p>I liked it.</p></div>"
 )
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)]
-)
-def test_a_row_gets_the_value_of_the_leaf_that_its_path_reaches(
-    a: float, b: float, score: float
-) -> None:
-    likely = SMALL.probabilities({"a": a, "b": b}, 1)
-    assert likely == pytest.approx([1 / (1 + np.exp(-score))])
+def columns(markup: str, title: str = "The title of it all") -> tuple[list[str], dict[str, Any]]:
+    outline = outline_of(markup)
+    texts = [block.text for block in outline.blocks]
+    alone = Features(Measures(outline, title)).alone
+    return texts, {name: np.broadcast_to(values, len(texts)) for name, values in alone.items()}
 
 
-def test_a_row_has_the_same_probability_in_any_batch() -> None:
-    a, b = np.random.default_rng(1).normal(size=(2, 250)) * 3
-    one_by_one = [
-        SMALL.probabilities({"a": one, "b": other}, 1)[0] for one, other in zip(a, b, strict=True)
+def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
+    texts, found = columns(CONTEXT_PAGE)
+    prose = [text.startswith("This paragraph") for text in texts]
+    assert (found["core"] == 1).tolist() == prose
+    assert found["candidate"][prose].tolist() == [1] * 4
+
+
+def test_blocks_under_a_related_heading_are_marked() -> None:
+    texts, found = columns(CONTEXT_PAGE)
+    expected = [text.startswith("Another") or text == "Related stories" for text in texts]
+    assert found["in_related"].tolist() == expected
+
+
+def test_blocks_have_their_distances_from_the_title_and_the_first_comment() -> None:
+    texts, found = columns(CONTEXT_PAGE)
+    assert found["since_title"].tolist() == [place - 1 for place in range(len(texts))]
+    assert found["since_comments"].tolist() == [
+        place - len(texts) + 1 for place in range(len(texts))
     ]
-    assert SMALL.probabilities({"a": a, "b": b}, 250).tolist() == pytest.approx(one_by_one)
-    assert SMALL.probabilities({"a": a[:0], "b": b[:0]}, 0).shape == (0,)
+
+
+def test_a_page_without_prose_or_headings_also_has_all_columns() -> None:
+    texts, found = columns("<ul><li><a href='/'>Home</a></li></ul>", "")
+    assert {len(values) for values in found.values()} == {len(texts)}
+
+
+def test_the_boxes_and_lines_after_the_text_mark_its_end() -> None:
+    author = "<div class='author-box'><p>Someone writes here.</p></div><p>Teilen Sie den Artikel</p><p>Last.</p>"
+    texts, found = columns(
+        f"<div class='author-line'>By someone</div><div>{PROSE * 5}</div>{author}"
+    )
+    box = texts.index("Someone writes here.")
+    assert found["end_author"].tolist() == [place - box for place in range(len(texts))]
+    assert found["end_words_share"].tolist() == [place - box - 1 for place in range(len(texts))]
+    assert set(found["end_share"].tolist()) == {-999}
+
+
+def test_a_block_knows_how_far_it_is_from_the_prose_in_the_tree() -> None:
+    texts, found = columns(
+        f"<div><p>Top.</p></div><div><div><p>Head.</p></div><section>{PROSE * 3}</section></div>"
+    )
+    assert found["levels_up"].tolist() == [3, 2, 1, 0, 1]
+    assert found["levels_down"].tolist() == [2, 2, 1, 0, 1]
+    assert len(texts) == 5

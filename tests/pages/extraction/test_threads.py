@@ -8,7 +8,7 @@ import pytest
 
 from websearch_gateway.pages.extraction import blocks
 from websearch_gateway.pages.extraction.extract import extract
-from websearch_gateway.pages.extraction.features import Measures
+from websearch_gateway.pages.extraction.measures import Measures
 from websearch_gateway.pages.extraction.page import parse
 from websearch_gateway.pages.extraction.threads import keep_posts
 

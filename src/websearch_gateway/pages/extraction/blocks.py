@@ -37,6 +37,11 @@ class Container:
     start: int
     end: int = 0
 
+    @property
+    def blocks(self) -> slice:
+        """The places of the blocks below it."""
+        return slice(self.start, self.end)
+
 
 @dataclass(slots=True)
 class Outline:

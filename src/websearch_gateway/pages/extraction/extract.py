@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.base import charset_of, decode
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages import rendering
-from websearch_gateway.pages.extraction import blocks, elsewhere, features, page
+from websearch_gateway.pages.extraction import blocks, elsewhere, page
 from websearch_gateway.pages.extraction.blocks import Outline
 from websearch_gateway.pages.extraction.choice import (
-    HEADINGS,
     MOST,
     WRITTEN_WHOLE,
     blank,
@@ -30,40 +29,21 @@ from websearch_gateway.pages.extraction.choice import (
     expected_f1,
     threshold,
 )
-from websearch_gateway.pages.extraction.features import LINE, TAG_NUMBER, Measures
+from websearch_gateway.pages.extraction.features import LINE, Features
+from websearch_gateway.pages.extraction.measures import (
+    HEADING_TAGS,
+    MOSTLY_LINKS,
+    TAG_NUMBER,
+    Measures,
+)
 
 if TYPE_CHECKING:
-    from websearch_gateway.pages.extraction.features import Floats
-
-SECOND_OPINION_BLOCKS, SECOND_OPINION_DEPTH = 1_500, 100
-"""On a page with more block-level elements, or more in each other, the filter decides alone: trafilatura would take
-most of the time, which is quadratic over tables in tables. The deepest of a thousand real pages has 56 levels."""
+    from websearch_gateway.pages.extraction.measures import Floats
 
 MOST_JUDGED_BLOCKS = 30_000
 """A page with more blocks is kept whole: the filters need 3 kB and 20 µs per block."""
 
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
-
-FEW_BLOCKS = 12
-"""A page with at most as many blocks may be kept whole (`is_bare`): of 27 labelled pages of up to 12 blocks without
-links none gets worse. One of 19 blocks has furniture without links."""
-
-UNSURE, SURE = 0.85, 0.97
-"""The expected F1 from which on the filter decides alone about a page that does not declare itself an article: a page
-that is less than half prose, and any page."""
-
-PROSE = 0.35
-"""The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
-more harm than good."""
-
-FOUND, FOUND_DECLARED = 0.7, 0.1
-"""The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
-declares itself an article."""
-
-_FURNITURE = [TAG_NUMBER[tag] for tag in ("nav", "aside", "footer", "header", "form", "button")]
-
-_HEADS_PROSE = 0.25
-"""The likelihood up to which a heading in prose is left out if trafilatura leaves it out too."""
 
 
 def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
@@ -75,31 +55,11 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     """
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
-    found = Extracted("", "", None) if root is None else extract_from(root, url)
-    if len(found.markdown) < elsewhere.LITTLE_TEXT and (
-        other := elsewhere.text_elsewhere(text, url)
-    ):
-        return _with_text_of(other, found, url)
-    return found
-
-
-def _with_text_of(other: elsewhere.Elsewhere, found: Extracted, url: str) -> Extracted:
-    """A nearly empty page with the text that it holds elsewhere, if that is more."""
-    root = page.parse(f"<html><body>{other.html}</body></html>")
-    if root is None:
-        return found
-    cleaned = clean(root, url, thorough=False)
-    markdown, anchors = rendering.with_anchors(root, cleaned.base)
-    if len(markdown) <= len(found.markdown):
-        return found
-    warnings = (*found.warnings, other.warning, *cleaned.warnings)
-    return replace(
-        found,
-        title=found.title or cleaned.title,
-        markdown=markdown,
-        warnings=warnings,
-        anchors=anchors,
-    )
+    extracted = Extracted("", "", None) if root is None else extract_from(root, url)
+    if len(extracted.markdown) >= elsewhere.LITTLE_TEXT:
+        return extracted
+    hidden = elsewhere.text_elsewhere(text, url)
+    return extracted if hidden is None else _with_text_of(hidden, extracted, url)
 
 
 @contextmanager
@@ -135,14 +95,22 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
 
 
-def is_bare(measures: Measures) -> bool:
-    """Whether a page is so small and plain that it has nothing but its text: no link, no menu, no named box."""
-    if len(measures.words) > FEW_BLOCKS or measures.link_share.any():
-        return False
-    has_furniture = measures.np.isin(measures.tag, _FURNITURE).any()
-    if has_furniture or measures.named.any():
-        return False
-    return not measures.beside_text().any()
+def _with_text_of(hidden: elsewhere.Elsewhere, extracted: Extracted, url: str) -> Extracted:
+    """A nearly empty page with the text that it holds elsewhere, if that is more."""
+    root = page.parse(f"<html><body>{hidden.html}</body></html>")
+    if root is None:
+        return extracted
+    cleaned = clean(root, url, thorough=False)
+    markdown, anchors = rendering.with_anchors(root, cleaned.base)
+    if len(markdown) <= len(extracted.markdown):
+        return extracted
+    return replace(
+        extracted,
+        title=extracted.title or cleaned.title,
+        markdown=markdown,
+        warnings=(*extracted.warnings, hidden.warning, *cleaned.warnings),
+        anchors=anchors,
+    )
 
 
 def _judged(root: Any, cleaned: Clean, measures: Measures, *, thorough: bool) -> Floats:
@@ -150,11 +118,12 @@ def _judged(root: Any, cleaned: Clean, measures: Measures, *, thorough: bool) ->
     if thorough and is_bare(measures):
         every: Floats = measures.np.ones(len(measures.words))
         return every
-    likely = features.likelihoods(measures)
-    if not (thorough and is_doubtful(measures, likely, cleaned)):
+    features = Features(measures)
+    likely = features.likelihoods()
+    if not thorough or not is_doubtful(measures, likely, cleaned):
         return likely
-    found = measures.found_in(second_opinion(root))
-    return without_extras(measures, features.reconsidered(measures, likely, found), found)
+    opinion = measures.share_in(second_opinion(root))
+    return without_extras(measures, features.reconsidered(likely, opinion), opinion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,23 +146,13 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     """Remove from `root`, a page as parsed, what is never its text."""
     from websearch_gateway.pages.visibility.strip import strip_invisible
 
-    unfolded = page.unfold_topic(root, url)
-    cut = (
-        (TOO_LONG.format(page.MOST_ELEMENTS),)
-        if page.cut_elements(root, page.MOST_ELEMENTS)
-        else ()
-    )
+    warnings = [*page.unfold_topic(root, url)]
+    if page.cut_elements(root, page.MOST_ELEMENTS):
+        warnings.append(TOO_LONG.format(page.MOST_ELEMENTS))
     rendering.declare_formulas(root)
-    warnings = (*unfolded, *cut, *strip_invisible(root))
-    title, published = page.title_of(root), None
-    if thorough:
-        from htmldate import find_date
-
-        # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
-        published = page.declared_date(root) or find_date(
-            root, original_date=True, extensive_search=False, url=url
-        )
-        published = published or page.written_date(root)
+    warnings += strip_invisible(root)
+    title = page.title_of(root)
+    published = _date_of(root, url) if thorough else None
     kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
@@ -202,26 +161,66 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     page.strip_unread(root)
     page.strip_shortcodes(root)
     page.strip_furniture(root)
-    return Clean(title, published, kind, is_documentation, base, warnings, blocks.outline(root))
+    outline = blocks.outline(root)
+    return Clean(title, published, kind, is_documentation, base, tuple(warnings), outline)
 
 
-def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
+def _date_of(root: Any, url: str) -> str | None:
+    from htmldate import find_date
+
+    declared = page.declared_date(root)
+    if declared:
+        return declared
+    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
+    guessed: str | None = find_date(root, original_date=True, extensive_search=False, url=url)
+    return guessed or page.written_date(root)
+
+
+FEW_BLOCKS = 12
+"""A page with at most as many blocks may be kept whole (`is_bare`): of 27 labelled pages of up to 12 blocks without
+links none gets worse. One of 19 blocks has furniture without links."""
+
+_FURNITURE = [TAG_NUMBER[tag] for tag in ("nav", "aside", "footer", "header", "form", "button")]
+
+
+def is_bare(measures: Measures) -> bool:
+    """Whether a page is so small and plain that it has nothing but its text: no link, no menu, no named box."""
+    if len(measures.words) > FEW_BLOCKS or measures.link_share.any():
+        return False
+    if measures.np.isin(measures.tag, _FURNITURE).any() or measures.name_bits.any():
+        return False
+    return not measures.beside_text().any()
+
+
+SECOND_OPINION_BLOCKS, SECOND_OPINION_DEPTH = 1_500, 100
+"""On a page with more block-level elements, or more in each other, the filter decides alone: trafilatura would take
+most of the time, which is quadratic over tables in tables. The deepest of a thousand real pages has 56 levels."""
+
+UNSURE, SURE = 0.85, 0.97
+"""The expected F1 from which on the filter decides alone about a page that does not declare itself an article: a page
+that is less than half prose, and any page."""
+
+PROSE = 0.35
+"""The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
+more harm than good."""
+
+
+def is_doubtful(measures: Measures, likely: Floats, cleaned: Clean) -> bool:
     """Whether trafilatura could improve the choice that the filter makes alone, and would not take too long for it."""
-    depth = measures.depth.max()
-    if (
-        cleaned.is_documentation
-        or depth > SECOND_OPINION_DEPTH
-        or len(measures.depth) > SECOND_OPINION_BLOCKS
-    ):
+    is_large = len(measures.depth) > SECOND_OPINION_BLOCKS
+    is_deep = measures.depth.max() > SECOND_OPINION_DEPTH
+    if cleaned.is_documentation or is_large or is_deep:
         return False
     # Even if the filter keeps no prose: then it may have kept teasers alone.
     if cleaned.kind == "article":
         return True
-    words = measures.words
-    expected = float(expected_f1(words, alone)[1].max())
-    kept = words * (alone >= threshold(words, alone))
-    prose = kept[(measures.tags == TAG_NUMBER["p"]) & (measures.link_share < MOST)].sum()
-    return expected < SURE and bool(prose >= (PROSE if expected < UNSURE else MOST) * kept.sum())
+    expected = float(expected_f1(measures.words, likely)[1].max())
+    if expected >= SURE:
+        return False
+    kept = measures.words * (likely >= threshold(measures.words, likely))
+    is_paragraph = measures.is_in("p") & (measures.link_share < MOSTLY_LINKS)
+    least = PROSE if expected < UNSURE else MOST
+    return bool(kept[is_paragraph].sum() >= least * kept.sum())
 
 
 @lru_cache
@@ -250,27 +249,38 @@ def second_opinion(root: Any) -> str:
     return getattr(document, "text", None) or ""
 
 
-def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
+FOUND, FOUND_DECLARED = 0.7, 0.1
+"""The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
+declares itself an article."""
+
+_HEADS_PROSE = 0.25
+"""The likelihood up to which a heading in prose is left out if trafilatura leaves it out too."""
+
+_AFTER = 0.5
+"""The factor for what follows the last block that trafilatura chose: it is text if the filter is sure of it."""
+
+
+def without_extras(measures: Measures, likely: Floats, opinion: Floats) -> Floats:
     """The likelihoods without lines that lead away from prose, and without what trafilatura leaves out of comments,
     headings and the end of a page.
 
     Args:
-        found: the share of each block that trafilatura chose. If that is little of the text, it has failed.
+        opinion: the share of each block that trafilatura chose. If that is little of the text, it has failed.
     """
     np, words = measures.np, measures.words
     likely = likely * ~measures.beside_text()
     kept = words * (likely >= threshold(words, likely))
-    confirmed = (kept * found).sum() / max(1.0, kept.sum())
-    if confirmed < (FOUND_DECLARED if measures.kind == "article" else FOUND):
+    confirmed = (kept * opinion).sum() / max(1.0, kept.sum())
+    least_confirmed = FOUND_DECLARED if measures.kind == "article" else FOUND
+    if confirmed < least_confirmed:
         return likely
-    is_heading = np.isin(measures.tags, [TAG_NUMBER[tag] for tag in HEADINGS])
-    extra = measures.in_comments() | (is_heading & (likely < _HEADS_PROSE))
-    ends = np.flatnonzero((found > MOST) & (words >= LINE))[-1:].sum()
-    after = (
-        (np.arange(len(words)) > ends)
-        & ~np.isin(measures.tags, WRITTEN_WHOLE)
-        & (confirmed >= MOST)
-    )
-    less = likely * np.where(after, 0.5, 1) * ~extra
-    rest: Floats = np.where(found > MOST, likely, less)
+    is_unlikely_heading = np.isin(measures.tags, HEADING_TAGS) & (likely < _HEADS_PROSE)
+    is_extra = measures.in_comments() | is_unlikely_heading
+    factors = np.ones(len(words))
+    chosen_places = np.flatnonzero((opinion > MOST) & (words >= LINE))
+    if confirmed >= MOST:
+        last = chosen_places[-1] if len(chosen_places) else 0
+        is_after = (np.arange(len(words)) > last) & ~np.isin(measures.tags, WRITTEN_WHOLE)
+        factors[is_after] = _AFTER
+    rest: Floats = np.where(opinion > MOST, likely, likely * factors * ~is_extra)
     return rest

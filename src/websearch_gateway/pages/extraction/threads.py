@@ -8,56 +8,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.pages.extraction.blocks import Block
-from websearch_gateway.pages.extraction.features import Measures, words_of
+from websearch_gateway.pages.extraction.measures import Measures, words_of
 from websearch_gateway.pages.rendering import with_class
 
 if TYPE_CHECKING:
-    from websearch_gateway.pages.extraction.features import Mask
+    from websearch_gateway.pages.extraction.measures import Mask
 
-_AUTHOR = re.compile(
-    r"(?<![a-z])(?:author|user-?name|hn-?user|poster|nick-?name|nick|display-?name|user-?details|message-name|byline"
-    r"|user-?link|user|fn|creator|comment-?by|posted-?by)(?:-?(?:name|link))?(?![a-z])",
-    re.IGNORECASE,
-)
 _FURNITURE = re.compile(
     r"(?<![a-z])(?:profile|signature|badges?|stats?|buttons?|foot(?:er)?|postfoot|actions?|votes?|vote-?cell|tool-?bar|controls?"
     r"|share|reply|flat-list|rank|avatar)(?![a-z])",
     re.IGNORECASE,
 )
+"""What surrounds the text of a post: it is kept only if it reads like prose."""
 _NEVER_TEXT = re.compile(r"(?<![a-z])(?:signature|expand-?link)(?![a-z])", re.IGNORECASE)
 """What no post says, even if it reads like prose: the signature, and the button below a long quotation."""
-_NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name'] | .//*[@rel][contains(@rel, 'author')]"
-_HOLDERS = frozenset(
-    ("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt")
-)
-_QUOTES = frozenset(("blockquote", "q", "nav", "header", "head"))
-_LONGEST_NAME = 40
-_MOST_NAMES = 2_000
-_DEEPEST = 80
-_LEAST_POSTS = 3
-_LARGEST = 0.8
-"""The most of the words of all posts that one of them holds: else the others are remarks on it."""
-_DIGITS = re.compile(r"\d+")
-_MOST_OF_PAGE = 0.5
-"""The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 _REPEATED = 0.5
 """A text in so many of the posts belongs to their frame, but for its numbers: `Like`, `Member`, `#2`, `3. Re: Trains`."""
 _FEW_WORDS = 8
 """A quotation of more words that an earlier post says is left out; a shorter one tells what is answered."""
 _ALWAYS = 0.8
 """A text in so many of them is left out even if the filter kept it."""
-_TITLES = frozenset(("h1", "h2", "h3", "h4"))
-_CARDS = 0.5
-"""From this share of headings that each link to a page of its own, posts are cards of a listing."""
-_TITLE_LINKS = " | ".join(f".//h{level}//a[@href] | .//a[@href][h{level}]" for level in range(2, 7))
 
 
 @dataclass(slots=True)
@@ -66,6 +44,10 @@ class _Post:
 
     element: Any
     author: Any
+
+    def around_author(self) -> Iterator[Any]:
+        """The elements of the post that are around the name, from the innermost outwards."""
+        return takewhile(partial(is_not, self.element), self.author.iterancestors())
 
 
 def keep_posts(measures: Measures, keep: Mask) -> None:
@@ -85,7 +67,7 @@ def keep_posts(measures: Measures, keep: Mask) -> None:
             around = outline.containers[block.place].element
             text = " ".join(words_of(block.text))
             first_author = first_authors.setdefault(text, name)
-            is_beside = place in pane and not _is_told(around)
+            is_beside = place in pane and not _is_title_or_time(around)
             is_name_again = block.text.strip() == name
             is_from_other = first_author != name and text.count(" ") >= _FEW_WORDS
             is_repeated = is_from_other and _is_quoted(around, post.element)
@@ -102,61 +84,96 @@ def keep_posts(measures: Measures, keep: Mask) -> None:
 
 
 def _posts(root: Any) -> list[_Post]:
-    names = _authors(root)
-    # For each element around names, these names; at most two count.
-    around: dict[Any, set[str]] = {}
-    for name in names:
-        text = _flat(name)
-        element = name
-        for _ in range(_DEEPEST):
-            held = around.setdefault(element, set())
-            if len(held) < 2:
-                held.add(text)
-            element = element.getparent()
-            if element is None:
-                break
+    """The largest element around each name of an author that holds no name of another one."""
+    authors = _authors(root)
+    names_in = _names_in(authors)
     posts: dict[Any, _Post] = {}
-    for name in names:
-        element = name
-        parent = element.getparent()
-        while (
-            parent is not None
-            and len(around.get(parent, ())) < 2
-            and parent.tag not in ("body", "html")
-        ):
+    for author in authors:
+        element, parent = author, author.getparent()
+        while parent is not None and parent.tag not in ("body", "html"):
+            if len(names_in.get(parent, ())) > 1:
+                break
             element, parent = parent, parent.getparent()
-        if element is not name and parent is not None:
-            posts.setdefault(element, _Post(element, name))
+        if element is not author and parent is not None:
+            posts.setdefault(element, _Post(element, author))
     return list(posts.values())
+
+
+_DEEPEST = 80
+"""How far up from a name its post is sought: the elements of real pages are less deep."""
+
+
+def _names_in(authors: Iterable[Any]) -> dict[Any, set[str]]:
+    """For each element around authors, their names; at most two are counted."""
+    names_in: dict[Any, set[str]] = {}
+    for author in authors:
+        name = _flat(author)
+        for element in islice(chain((author,), author.iterancestors()), _DEEPEST):
+            names = names_in.setdefault(element, set())
+            if len(names) < 2:
+                names.add(name)
+    return names_in
+
+
+_AUTHOR = re.compile(
+    r"(?<![a-z])(?:author|user-?name|hn-?user|poster|nick-?name|nick|display-?name|user-?details|message-name|byline"
+    r"|user-?link|user|fn|creator|comment-?by|posted-?by)(?:-?(?:name|link))?(?![a-z])",
+    re.IGNORECASE,
+)
+_NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name'] | .//*[@rel][contains(@rel, 'author')]"
+_HOLDERS = frozenset(
+    ("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt")
+)
+_QUOTES = frozenset(("blockquote", "q", "nav", "header", "head"))
+_LONGEST_NAME = 40
+"""The most characters of a name; more is a text."""
+_MOST_NAMES = 2_000
+"""The most names that are looked at, of a page with thousands of remarks."""
 
 
 def _authors(root: Any) -> list[Any]:
     """The innermost elements with the name of an author, outside of quotations."""
-    named = set(root.xpath(_NAMED)).union(with_class(root, _AUTHOR))
-    found: list[Any] = []
-    for element in root.iter() if len(named) >= _LEAST_POSTS else ():
-        if element not in named or element.tag not in _HOLDERS:
+    candidates = set(root.xpath(_NAMED)).union(with_class(root, _AUTHOR))
+    if len(candidates) < _LEAST_POSTS:
+        return []
+    authors: list[Any] = []
+    for element in root.iter():
+        if element not in candidates or not _has_name(element):
             continue
-        text = _flat(element)
-        if not text or len(text) > _LONGEST_NAME or text.startswith("@"):
-            continue
-        if any(outer.tag in _QUOTES for outer in element.iterancestors()):
-            continue
-        if found and found[-1] in element.iterancestors():
-            found.pop()
-        found.append(element)
-        if len(found) == _MOST_NAMES:
+        if authors and authors[-1] in element.iterancestors():
+            authors.pop()
+        authors.append(element)
+        if len(authors) == _MOST_NAMES:
             break
-    return found
+    return authors
+
+
+def _has_name(element: Any) -> bool:
+    """Whether an element is a short text outside of quotations; `@name` mentions somebody in a text."""
+    if element.tag not in _HOLDERS:
+        return False
+    text = _flat(element)
+    if not text or len(text) > _LONGEST_NAME or text.startswith("@"):
+        return False
+    return all(outer.tag not in _QUOTES for outer in element.iterancestors())
 
 
 def _flat(element: Any) -> str:
+    """The text of an element in one line, no more of it than tells a name from a longer text."""
     text = ""
     for piece in element.itertext():
         text += piece
         if len(text) > 4 * _LONGEST_NAME:
             break
     return " ".join(text.split())
+
+
+_LEAST_POSTS = 3
+"""The least posts of a thread."""
+_LARGEST = 0.8
+"""The most of the words of all posts that one of them holds: else the others are remarks on it."""
+_MOST_OF_PAGE = 0.5
+"""The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 
 
 class _Thread:
@@ -169,17 +186,26 @@ class _Thread:
         self._measures = measures
         self._outline = measures.outline
         self._unlinked = measures.words * (1 - measures.link_share)
-        self._containers = {one.element: one for one in self._outline.containers}
+        self._containers = {container.element: container for container in self._outline.containers}
+        self.posts = self._of_one_kind(posts)
+        self._kind_of_panes = self._pane_kind()
+
+    def _of_one_kind(self, posts: list[_Post]) -> list[_Post]:
+        """The posts of the kind with the most words, and those of this kind in posts of other kinds."""
         kinds: defaultdict[str, list[_Post]] = defaultdict(list)
         for post in posts:
             if post.element in self._containers:
                 kinds[_kind(post.element)].append(post)
-        # The last post may still be in an element of another kind around it.
-        repeated = [kind for kind in kinds if len(kinds[kind]) >= _LEAST_POSTS - 1]
-        kind = max(repeated, key=lambda kind: sum(map(self._words, kinds[kind])), default="")
-        self.posts = kinds.pop(kind, [])
-        self.posts += (inner for others in kinds.values() for inner in _inside(others, kind))
-        self._kind_of_panes = self._pane_kind()
+        best_kind, most_words = "", -1.0
+        for kind, alike in kinds.items():
+            words = sum(map(self._words, alike))
+            # One less: the last post may still be in an element of another kind around it.
+            if len(alike) >= _LEAST_POSTS - 1 and words > most_words:
+                best_kind, most_words = kind, words
+        chosen = kinds.pop(best_kind, [])
+        for posts_of_other_kind in kinds.values():
+            chosen += _inside(posts_of_other_kind, best_kind)
+        return chosen
 
     def is_most_of_page(self) -> bool:
         """Whether the posts are several and hold most of the words of the page, and no one of them nearly all."""
@@ -197,8 +223,7 @@ class _Thread:
 
     def pane(self, post: _Post) -> range:
         """The places of what stands beside the name of the author, if it is in an element of its own."""
-        around = takewhile(partial(is_not, post.element), post.author.iterancestors())
-        for element in around:
+        for element in post.around_author():
             if _kind(element) == self._kind_of_panes and element in self._containers:
                 return self._range(element)
         return range(0)
@@ -211,11 +236,12 @@ class _Thread:
         kinds: Counter[str] = Counter()
         for post in self.posts:
             text = max(self.places(post), key=self._measures.words.__getitem__)
-            around = takewhile(partial(is_not, post.element), post.author.iterancestors())
-            beside = [
-                one for one in around if one in self._containers and text not in self._range(one)
-            ]
-            kinds.update(_kind(one) for one in beside[-1:])
+            largest = None
+            for element in post.around_author():
+                if element in self._containers and text not in self._range(element):
+                    largest = element
+            if largest is not None:
+                kinds[_kind(largest)] += 1
         return kinds.most_common(1)[0][0] if kinds else ""
 
     def texts(self) -> Iterator[list[str]]:
@@ -235,10 +261,15 @@ class _Thread:
 def _inside(posts: list[_Post], kind: str) -> Iterator[_Post]:
     """The elements of a kind in posts: around the last of several replies in each other may be more than its post."""
     for post in posts:
-        around = takewhile(partial(is_not, post.element), post.author.iterancestors())
-        alike = [element for element in around if _kind(element) == kind]
-        if alike:
-            yield _Post(alike[-1], post.author)
+        outermost = None
+        for element in post.around_author():
+            if _kind(element) == kind:
+                outermost = element
+        if outermost is not None:
+            yield _Post(outermost, post.author)
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 def _kind(element: Any) -> str:
@@ -266,35 +297,47 @@ def _unnumbered(text: str) -> str:
     return _DIGITS.sub("", text.strip())
 
 
-def _are_cards(posts: Iterable[_Post]) -> bool:
+_CARDS = 0.5
+"""From this share of headings that each link to a page of its own, posts are cards of a listing."""
+_TITLE_LINKS = " | ".join(f".//h{level}//a[@href] | .//a[@href][h{level}]" for level in range(2, 7))
+
+
+def _are_cards(posts: Sequence[_Post]) -> bool:
     """Whether the posts are cards of articles with their authors: each links from its heading to a page of its own."""
-    count = 0
-    paths: set[str] = set()
+    pages: set[str] = set()
     for post in posts:
-        count += 1
         name = _flat(post.author)
-        links = [link for link in post.element.xpath(_TITLE_LINKS) if _flat(link) != name]
-        addresses = [link.get("href").partition("#")[0].partition("?")[0] for link in links]
-        paths.update(addresses[:1])
-    return len(paths) > _CARDS * count
+        for link in post.element.xpath(_TITLE_LINKS):
+            if _flat(link) != name:
+                address, _, _ = link.get("href").partition("#")
+                path, _, _ = address.partition("?")
+                pages.add(path)
+                break
+    return len(pages) > _CARDS * len(posts)
 
 
-def _is_told(element: Any) -> bool:
+_TITLES = frozenset(("h1", "h2", "h3", "h4"))
+
+
+def _is_title_or_time(element: Any) -> bool:
     """Whether what stands beside the name of an author is the title or the time of the post."""
     return element.tag in _TITLES or next(element.iter("time"), None) is not None
 
 
 def _has_author(block: Block, author: Any) -> bool:
-    return any(
-        element is author or author in element.iterancestors()
-        for element, where in block.slots
-        if where == "text"
-    )
+    """Whether a block has the element with the name of the author, or a part of it."""
+    for element, where in block.slots:
+        if where == "text" and (element is author or author in element.iterancestors()):
+            return True
+    return False
 
 
 def _is_quoted(element: Any, post: Any) -> bool:
-    around = takewhile(partial(is_not, post), (element, *element.iterancestors()))
-    return any(outer.tag == "blockquote" for outer in around)
+    while element is not None and element is not post:
+        if element.tag == "blockquote":
+            return True
+        element = element.getparent()
+    return False
 
 
 def _is_named(pattern: re.Pattern[str], element: Any, post: Any) -> bool:
