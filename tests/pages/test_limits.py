@@ -468,7 +468,7 @@ ROWS = (
         never=SECRET,
     ),
     Limit(
-        "visibility.looks.MAX_CALCULATED_CHARS",
+        "visibility.lengths.MAX_CALCULATED_CHARS",
         10,
         hidden("font-size:calc(0px*1*1*2)"),
         gone="Words that",
@@ -476,7 +476,7 @@ ROWS = (
         never=SECRET,
     ),
     Limit(
-        "visibility.looks.MAX_BRACKETS",
+        "visibility.lengths.MAX_BRACKETS",
         2,
         hidden("font-size:calc(((0px*3)))"),
         gone="Words that",
@@ -559,9 +559,9 @@ HELD_ELSEWHERE = {
 
 NEVER_SHOWS = {
     "visibility.css.MAX_NESTED_CHARS": 0,
-    "visibility.looks.LONGEST_CACHED": 0,
-    "visibility.looks._MOST_PAIRS": 0,
-    "visibility.looks._MOST_VALUES": 0,
+    "visibility.hostile.LONGEST_CACHED": 0,
+    "visibility.watched._MOST_PAIRS": 0,
+    "visibility.watched._MOST_VALUES": 0,
     "visibility.selectors.MAX_CACHED": 0,
     "visibility.selectors.MAX_COMPARISONS": 0,
     "visibility.selectors.MAX_DEPTH": 0,

@@ -3,7 +3,8 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
-from websearch_gateway.pages.visibility.css import HostileStylesError, on_screen
+from websearch_gateway.pages.visibility.css import on_screen
+from websearch_gateway.pages.visibility.hostile import HostileStylesError
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."

@@ -2,164 +2,157 @@ from __future__ import annotations
 
 import pytest
 
+from websearch_gateway.pages.visibility.colors import Rgba, color
 from websearch_gateway.pages.visibility.looks import (
-    HostileStylesError,
+    Style,
     TextStyle,
-    blends_in,
-    color,
-    contrast,
-    fraction,
     is_buried,
     is_closed,
-    pixels,
+    is_entering,
 )
 
-WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
+WHITE, BLACK = Rgba(1.0, 1.0, 1.0, 1.0), Rgba(0.0, 0.0, 0.0, 1.0)
+PLAIN = TextStyle(BLACK, WHITE)
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
+    ("style", "is_invisible"),
     [
-        ("white", (1, 1, 1, 1)),
-        ("transparent", (0, 0, 0, 0)),
-        ("#f00", (1, 0, 0, 1)),
-        ("#ff000080", (1, 0, 0, 0.502)),
-        ("rgb(255, 0, 0)", (1, 0, 0, 1)),
-        ("rgb(100% 0% 0% / 50%)", (1, 0, 0, 0.5)),
-        ("hsl(120, 100%, 50%)", (0, 1, 0, 1)),
-        ("hwb(0 100% 0%)", (1, 1, 1, 1)),
-        ("color(srgb 0 0 1)", (0, 0, 1, 1)),
-        ("lab(100% 0 0)", (1, 1, 1, 1)),
-        ("oklch(1 0 0)", (1, 1, 1, 1)),
+        ({}, False),
+        ({"color": "white"}, True),
+        ({"color": "white", "background": "black"}, False),
+        ({"color": "white", "background": "url(dark.png)"}, False),
+        ({"color": "white", "background": "none"}, True),
+        ({"color": "white", "position": "absolute"}, False),
+        ({"background": "currentcolor"}, True),
+        ({"background-image": "linear-gradient(to right, #000, black)"}, True),
+        ({"background-image": "linear-gradient(#000, #fff)"}, False),
+        ({"background": "transparent", "color": "#ffffff"}, True),
+        ({"background": "black no-repeat"}, True),
+        ({"color": "white", "background-clip": "text"}, False),
+        ({"font-size": "1px"}, True),
+        ({"font": "italic 1px serif"}, True),
+        ({"font-size": "10%"}, True),
+        ({"font-size": "inherit"}, False),
+        ({"opacity": "0.04"}, False),
+        ({"opacity": "0.5", "text-fill-color": "transparent"}, True),
     ],
 )
-def test_every_notation_of_a_colour_is_parsed(value: str, expected: tuple[float, ...]) -> None:
-    assert color(value) == pytest.approx(expected, abs=0.01)
+def test_text_is_invisible_by_its_colour_or_its_size(style: Style, is_invisible: bool) -> None:
+    assert PLAIN.within(style).is_invisible is is_invisible
+
+
+def test_opacities_multiply() -> None:
+    half = PLAIN.within({"opacity": "50%"})
+    assert half.within({"opacity": "0.5"}).opacity == 0.25
+    assert PLAIN.within({"color": "red"}).color == color("red")
 
 
 @pytest.mark.parametrize(
-    "value", ["", "#ff", "#gggggg", "rgb(1, 2)", "color(prophoto-rgb 0 0 1)", "var(--x)", "tide"]
-)
-def test_an_invalid_colour_is_none(value: str) -> None:
-    assert color(value) is None
-
-
-def test_contrast_is_that_of_wcag() -> None:
-    assert contrast(BLACK, WHITE) == pytest.approx(21)
-    assert contrast(WHITE, WHITE) == 1
-    assert contrast((0, 0, 0, 0), WHITE) == 1, "a transparent text"
-    assert contrast((0.467, 0.467, 0.467, 1), WHITE) == pytest.approx(4.48, abs=0.02), (
-        "#777 on white"
-    )
-
-
-def test_yellow_on_white_is_visible_by_its_hue_unless_it_is_faint() -> None:
-    assert not blends_in((1, 1, 0, 1), WHITE)
-    assert blends_in((1, 1, 0, 0.5), WHITE)
-    assert blends_in((0.97, 0.97, 0.97, 1), WHITE)
-
-
-def test_an_opacity_is_a_number_or_a_percentage() -> None:
-    assert [fraction(value) for value in ("0.5", "50%", ".25 ", "", "inherit")] == [
-        0.5,
-        0.5,
-        0.25,
-        1.0,
-        1.0,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
+    "style",
     [
-        ("0", 0),
-        ("12px", 12),
-        (" -9999px ", -9999),
-        ("1e3px", 1000),
-        (".5in", 48),
-        ("2em", 40),
-        ("2rem", 32),
-        ("50vw", 640),
-        ("100vh", 800),
-        ("calc(100% - 1280px)", 0),
-        ("calc(2 * (3px + 1px) / 4)", 2),
-        ("min(1px, 10px, 2em)", 1),
-        ("max(1px, calc(-2px))", 1),
-        ("clamp(1px, 9px, 4px)", 4),
+        {"display": "none"},
+        {"visibility": "hidden"},
+        {"content-visibility": "hidden"},
+        {"opacity": "calc(1 - 1)"},
+        {"overflow": "hidden", "height": "0"},
+        {"overflow": "auto", "width": "0%"},
+        {"contain": "strict"},
     ],
+    ids=str,
 )
-def test_a_length_is_converted_to_pixels(value: str, expected: float) -> None:
-    assert pixels(value, em=20.0) == pytest.approx(expected)
+def test_an_element_is_closed(style: Style) -> None:
+    assert is_closed(style)
 
 
 @pytest.mark.parametrize(
-    "value",
+    "style",
     [
-        "",
-        "px",
-        "50%",
-        "1furlong",
-        "calc(1px",
-        "calc(1px 2px)",
-        "calc(1px / 0)",
-        "calc(var(--x))",
-        "min()",
+        {"display": "block", "visibility": "visible", "opacity": "0.1"},
+        {"height": "0"},
+        {"overflow": "hidden", "height": "20px"},
+        {"overflow": "hidden", "height": "0", "padding-top": "56.25%"},
+        {"overflow": "hidden", "height": "0", "padding": "0 5px"},
+        {"contain": "strict", "height": "9px"},
     ],
+    ids=str,
 )
-def test_an_invalid_length_is_none(value: str) -> None:
-    assert pixels(value) is None
+def test_an_element_is_not_closed(style: Style) -> None:
+    assert not is_closed(style)
 
 
 @pytest.mark.parametrize(
-    "value",
+    "style",
     [
-        "(" * 61 + "1px" + ")" * 61,
-        f"calc(1px{' ' * 1992})",
+        {"zoom": "0"},
+        {"transform": "scale(0)"},
+        {"transform": "rotateX(90deg)".lower()},
+        {"rotate": "y 270deg"},
+        {"transform": "rotatey(180deg)", "backface-visibility": "hidden"},
+        {"transform": "skew(90deg)"},
+        {"transform": "matrix(0, 0, 0, 0, 0, 0)"},
+        {"filter": "blur(20px)"},
+        {"filter": "opacity(0)"},
+        {"mask-image": "linear-gradient(transparent, transparent)"},
+        {"position": "absolute", "left": "-1000px"},
+        {"position": "fixed", "top": "200vh"},
+        {"margin": "0 0 0 -9999px"},
+        {"margin-left": "-200%"},
+        {"text-indent": "-9999px"},
+        {"text-indent": "100%", "overflow": "hidden"},
+        {"transform": "translatex(-9999px)"},
+        {"translate": "-100vw"},
+        {"position": "absolute", "clip": "rect(0, 1px, 1px, 0)"},
+        {"clip-path": "inset(50%)"},
+        {"clip-path": "inset(0 50%)"},
+        {"clip-path": "inset(10% 0 90%)"},
+        {"clip-path": "circle(0)"},
+        {"clip-path": "polygon(0 0, 0 0, 0 0)"},
+        {"clip-path": "rect(1px 9px 1px 0)"},
+        {"clip-path": "xywh(0 0 0 9px)"},
+        {"clip-path": "path('m0 0l0 0')"},
+        {"letter-spacing": "-10px"},
+        {"line-height": "0", "overflow": "hidden"},
     ],
+    ids=str,
 )
-def test_a_calculation_of_hostile_depth_or_length_is_not_evaluated(value: str) -> None:
-    with pytest.raises(HostileStylesError):
-        pixels(value)
-
-
-@pytest.mark.parametrize("value", ["(" * 60 + "1px" + ")" * 60, f"calc(1px{' ' * 1991})"])
-def test_a_deep_or_long_calculation_is_evaluated(value: str) -> None:
-    assert pixels(value) == 1
+def test_an_element_is_buried(style: Style) -> None:
+    assert is_buried(style)
 
 
 @pytest.mark.parametrize(
-    ("unit", "expected"),
+    "style",
     [
-        *(("pt", 4 / 3), ("pc", 16), ("in", 96), ("cm", 37.795), ("mm", 3.7795), ("q", 0.94488)),
-        *(("em", 20), ("rem", 16), ("ex", 8), ("ch", 8), ("cap", 11), ("ic", 16)),
-        *(("lh", 20), ("rlh", 20), ("vw", 12.8), ("vi", 12.8), ("vh", 8), ("vb", 8)),
+        {"zoom": "0.5", "transform": "scale(2)"},
+        {"transform": "rotatey(180deg)"},
+        {"transform": "matrix(1, 0, 0, 0, 0, 0)"},
+        {"filter": "blur(19px)"},
+        {"mask-image": "linear-gradient(transparent, black)"},
+        {"mask-image": "url(mask.png), linear-gradient(transparent, transparent)"},
+        {"left": "-1000px"},
+        {"position": "absolute", "left": "1000px"},
+        {"margin": "-999px"},
+        {"text-indent": "100%"},
+        {"transform": "translatex(-1000px)"},
+        {"transform": "translatex(-100%)"},
+        {"clip": "rect(0, 1px, 1px, 0)"},
+        {"clip-path": "inset(49%)"},
+        {"clip-path": "circle(1px)"},
+        {"clip-path": "polygon(0 0, 9px 9px, 0 9px)"},
+        {"letter-spacing": "-6px"},
+        {"line-height": "0"},
     ],
+    ids=str,
 )
-def test_each_unit_has_its_length_on_a_screen_of_1280_by_800(unit: str, expected: float) -> None:
-    assert pixels(f"1{unit}", em=20.0) == pytest.approx(expected, rel=1e-4)
+def test_an_element_is_not_buried(style: Style) -> None:
+    assert not is_buried(style)
 
 
-def test_lab_is_as_light_as_it_says() -> None:
-    assert color("lab(50% 0 0)") == pytest.approx((0.466, 0.466, 0.466, 1), abs=0.002)
-
-
-@pytest.mark.parametrize(
-    ("ink", "paper", "blends"),
-    [
-        ("#f4f4f4", "#fff", True),
-        ("#f3f3f3", "#fff", False),
-        ("#ffff67", "#fff", True),
-        ("#ffff66", "#fff", False),
-    ],
-)
-def test_ink_blends_in_up_to_a_contrast_and_a_difference(
-    ink: str, paper: str, blends: bool
-) -> None:
-    """A contrast of 1.1; 60% of a channel, such as the blue of yellow on white."""
-    colors = color(ink), color(paper)
-    assert colors[0] is not None
-    assert colors[1] is not None
-    assert blends_in(colors[0], colors[1]) is blends
+def test_a_transparent_element_with_a_transition_is_about_to_enter() -> None:
+    assert is_entering({"opacity": "0", "transition": "opacity 1s"})
+    assert not is_entering({"opacity": "0"})
+    assert not is_entering({"opacity": "0", "transform": "scale(0)"})
+    assert not is_entering({"opacity": "1", "transition": "opacity 1s"})
 
 
 def test_letters_of_two_pixels_are_unreadable() -> None:

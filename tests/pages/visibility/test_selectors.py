@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
+from websearch_gateway.pages.visibility.colors import Rgba
 from websearch_gateway.pages.visibility.looks import TextStyle
 from websearch_gateway.pages.visibility.selectors import Node, Styles
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
-BLACK_ON_WHITE = TextStyle((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0))
+BLACK_ON_WHITE = TextStyle(Rgba(0.0, 0.0, 0.0, 1.0), Rgba(1.0, 1.0, 1.0, 1.0))
 NAMES = st.sampled_from(["a", "b", "c"])
 TAGS = st.sampled_from(["div", "p", "span", "li"])
 STEPS = st.sampled_from(["1", "2", "odd", "even", "2n+1", "3n-1", "-n+2", "n"])

@@ -85,6 +85,8 @@ def read(body: str, head: str = "") -> tuple[str, list[str]]:
         "font-size:calc(1px * 0)",
         "font-size:.1mm",
         "display:var(--nowhere,none)",
+        "display:var(--nowhere, none)",
+        "opacity:var( --nowhere , 0 )",
         "--d:none;display:var(--d)",
         "color:hwb(0 100% 0%)",
         "color:oklch(1 0 0)",

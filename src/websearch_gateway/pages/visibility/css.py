@@ -10,13 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from websearch_gateway.pages.visibility.looks import (
-    SCREEN,
-    Declaration,
-    HostileStylesError,
-    cached_if_short,
-    pixels,
-)
+from websearch_gateway.pages.visibility.hostile import HostileStylesError, cached_if_short
+from websearch_gateway.pages.visibility.lengths import SCREEN, pixels
+from websearch_gateway.pages.visibility.looks import Declaration
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -250,7 +246,7 @@ def declarations(body: str) -> tuple[Declaration, ...]:
         name = _SAME_AS.get(name, name)
         if name in _PROPERTIES or name.startswith("--"):
             bare = _IMPORTANT.sub("", value.strip())
-            found.append((name, bare.strip(), bare != value.strip()))
+            found.append(Declaration(name, bare.strip(), bare != value.strip()))
     return tuple(found)
 
 

@@ -18,17 +18,19 @@ from websearch_gateway.pages.visibility.css import (
     split_selectors,
     unescape,
 )
-from websearch_gateway.pages.visibility.looks import (
+from websearch_gateway.pages.visibility.hostile import (
     LONGEST_CACHED,
-    Declaration,
     HostileStylesError,
+    cached_if_short,
+)
+from websearch_gateway.pages.visibility.looks import (
+    Declaration,
     Style,
     TextStyle,
-    cached_if_short,
     is_buried,
     is_closed,
-    watched,
 )
+from websearch_gateway.pages.visibility.watched import watched
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -15,14 +15,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from websearch_gateway.base import UNSEEN_LEFT_OUT, reads_like_orders
+from websearch_gateway.pages.visibility.colors import Rgba
 from websearch_gateway.pages.visibility.css import style_sheets, unfold_shadows
-from websearch_gateway.pages.visibility.looks import (
-    VARIABLE,
-    HostileStylesError,
-    Style,
-    TextStyle,
-    is_entering,
-)
+from websearch_gateway.pages.visibility.hostile import HostileStylesError
+from websearch_gateway.pages.visibility.looks import Style, TextStyle, is_entering
 from websearch_gateway.pages.visibility.selectors import (
     PLAIN,
     UNSEEN_CLASSES,
@@ -30,6 +26,7 @@ from websearch_gateway.pages.visibility.selectors import (
     Node,
     Styles,
 )
+from websearch_gateway.pages.visibility.watched import VARIABLE
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -56,8 +53,8 @@ _TELLING = frozenset({"hidden", "popover", "bgcolor", "color", "alt"})
 # Bootstrap's class for what is not shown; others show it from a width of the screen on.
 CLOSED_CLASS = ".d-none"
 _SHOWN_ON_SCREEN = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl)-(?!none)[a-z]")
-_BLACK = (0.0, 0.0, 0.0, 1.0)
-_WHITE = (1.0, 1.0, 1.0, 1.0)
+_BLACK = Rgba(0.0, 0.0, 0.0, 1.0)
+_WHITE = Rgba(1.0, 1.0, 1.0, 1.0)
 
 
 EXHAUSTED = (
