@@ -500,7 +500,7 @@ ROWS = (
         never=SECRET,
     ),
     Limit(
-        "visibility.selectors.MAX_CSS_CHARS",
+        "visibility.styles.MAX_CSS_CHARS",
         5,
         hidden("display:none"),
         gone="Words that",
@@ -508,7 +508,7 @@ ROWS = (
         never=SECRET,
     ),
     Limit(
-        "visibility.selectors.MAX_RULES",
+        "visibility.styles.MAX_RULES",
         0,
         hidden("display:none"),
         gone="Words that",
@@ -562,8 +562,8 @@ NEVER_SHOWS = {
     "visibility.hostile.LONGEST_CACHED": 0,
     "visibility.watched._MOST_PAIRS": 0,
     "visibility.watched._MOST_VALUES": 0,
-    "visibility.selectors.MAX_CACHED": 0,
-    "visibility.selectors.MAX_COMPARISONS": 0,
+    "visibility.styles.MAX_CACHED": 0,
+    "visibility.styles.MAX_COMPARISONS": 0,
     "visibility.selectors.MAX_DEPTH": 0,
     "visibility.selectors.MAX_STEPS": 1,
     "visibility.strip.MAX_CONTROL_PARTS": 0,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.pages.visibility.selectors import Node
+from websearch_gateway.pages.visibility.nodes import Node
 from websearch_gateway.pages.visibility.strip import EXHAUSTED, HOSTILE, strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."

@@ -32,6 +32,11 @@ class Declaration(NamedTuple):
     value: str
     is_important: bool
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The property and its value."""
+        return self.name, self.value
+
 
 UNREADABLE_FONT_PX = 2.0
 _FONT_SIZE = re.compile(rf"(?:^|\s)({NUMBER}(?:px|em|rem|pt|%|(?=[/\s])))")

@@ -19,13 +19,8 @@ from websearch_gateway.pages.visibility.colors import Rgba
 from websearch_gateway.pages.visibility.css import style_sheets, unfold_shadows
 from websearch_gateway.pages.visibility.hostile import HostileStylesError
 from websearch_gateway.pages.visibility.looks import Style, TextStyle, is_entering
-from websearch_gateway.pages.visibility.selectors import (
-    PLAIN,
-    UNSEEN_CLASSES,
-    Declared,
-    Node,
-    Styles,
-)
+from websearch_gateway.pages.visibility.nodes import Node
+from websearch_gateway.pages.visibility.styles import PLAIN, UNSEEN_CLASSES, Declared, Styles
 from websearch_gateway.pages.visibility.watched import VARIABLE
 
 if TYPE_CHECKING:
