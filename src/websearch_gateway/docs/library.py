@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from websearch_gateway.docs.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs.crawl.runner import CrawlRunner, check_source
-from websearch_gateway.docs.crawl.scope import canonical, spellings, version_siblings
+from websearch_gateway.docs.crawl.scope import canonical
+from websearch_gateway.docs.crawl.versions import spellings, version_siblings
 from websearch_gateway.docs.models import (
     CrawlOptions,
     CrawlProgress,

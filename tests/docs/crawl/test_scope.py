@@ -3,11 +3,11 @@ import pytest
 from websearch_gateway.docs.crawl.scope import (
     LeftOut,
     Scope,
-    VersionFolders,
     canonical,
     is_only_followed,
     without_copies,
 )
+from websearch_gateway.docs.crawl.versions import VersionFolders
 
 START = "https://docs.example.org/3/"
 
@@ -227,7 +227,7 @@ def versions_of(
     folders = VersionFolders(Scope.of(start), wanted)
     folders.keep(f"https://e.org/{path}" for path in before)
     folders.note(f"https://e.org/{path}" for path in paths)
-    return [path for path in paths if not folders.other(f"https://e.org/{path}")]
+    return [path for path in paths if not folders.other_version(f"https://e.org/{path}")]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_where_the_start_leads_decides_only_between_numbers() -> None:
         urls = [f"https://e.org/{path}" for path in paths]
         folders.prefer(urls[0])
         folders.note(urls)
-        assert [url for url in urls if not folders.other(url)] == [f"https://e.org/{left}"]
+        assert [url for url in urls if not folders.other_version(url)] == [f"https://e.org/{left}"]
 
 
 def test_a_start_that_is_a_version_has_none_below_it() -> None:

@@ -30,7 +30,7 @@ from websearch_gateway.docs.crawl.scope import (
     ELSEWHERE,
     MAX_URL_CHARS,
     NO_PAGE,
-    Found,
+    ByReason,
     Scope,
     canonical,
     sorted_out,
@@ -94,7 +94,7 @@ def most_bytes(name: str) -> int:
     )
 
 
-def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], Found]:
+def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], ByReason]:
     """The addresses in scope of documents below `root`, which has the address `base`, folder by folder in the order of
     their names, and the files that are left out. A link to a folder is not followed.
 
@@ -273,7 +273,7 @@ _SITEMAP_LINE = re.compile(
 )
 
 
-Pages = tuple[list[str], Found]
+Pages = tuple[list[str], ByReason]
 """The canonical addresses of the pages in scope, and those of the same origin that are not, by the reason."""
 
 

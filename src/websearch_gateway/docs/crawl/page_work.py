@@ -27,7 +27,6 @@ from websearch_gateway.docs.crawl.scope import (
     MAX_DEPTH,
     NO_PAGE,
     Scope,
-    VersionFolders,
     canonical,
     is_only_followed,
     member_ending,
@@ -40,6 +39,7 @@ from websearch_gateway.docs.crawl.sources import (
     Source,
     body_hash,
 )
+from websearch_gateway.docs.crawl.versions import VersionFolders
 from websearch_gateway.docs.models import (
     Document,
     PageDraft,
@@ -457,7 +457,7 @@ class PageWork:
 
     def is_other_version(self, url: str) -> bool:
         """Whether a page belongs to a version that is left out."""
-        return url != self.start and bool(self.versions.other(url))
+        return url != self.start and bool(self.versions.other_version(url))
 
     async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")

@@ -36,7 +36,6 @@ from websearch_gateway.docs.crawl.scope import (
     Scope,
     canonical,
     sorted_out,
-    version_siblings,
 )
 from websearch_gateway.docs.crawl.sources import (
     MOST_MOVES,
@@ -46,6 +45,7 @@ from websearch_gateway.docs.crawl.sources import (
     Source,
     WebSource,
 )
+from websearch_gateway.docs.crawl.versions import version_siblings
 from websearch_gateway.docs.models import (
     IN_WORK,
     CrawlOptions,
