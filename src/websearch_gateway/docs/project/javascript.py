@@ -25,31 +25,10 @@ from websearch_gateway.docs.project.files import (
 from websearch_gateway.docs.project.origins import Origins
 from websearch_gateway.foreign_json import parse_json
 
-MOST_SIBLINGS = 2_000
-"""The most packages of a workspace; more may not be looked at, so nothing is asked for."""
-DEEPEST_SIBLINGS = 4
-"""How many folders `**` stands for in the pattern of a workspace."""
-
 NPM_LOCK = "package-lock.json"
-UNKNOWN = ":"
-"""A specifier that is no version of a registry."""
-
-_NPM_ALIAS = re.compile(r"npm:(@?[^@]+)(?:@(.*))?")
 _NPM_EXACT = re.compile(r"=?v?(\d+\.\d+\.\d+[\w.+-]*)")
-# A version, a range or a tag. Anything else names a folder, a file or a repository (npm's `npm-package-arg`).
-_OF_A_REGISTRY = re.compile(
-    r"(?!\.)[\w.+\-^~<>=|*, ]*+(?<!\.tgz)(?<!\.tar\.gz)(?<!\.tar)", re.IGNORECASE | re.ASCII
-)
 _LOCAL = re.compile(r"(?<![\w@/.-])(@?[\w./-]{1,214}+)@(?:workspace|link|portal|file):", re.ASCII)
 """A package of the project's own in a yarn.lock or bun.lock."""
-_PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(_]*).*)?")
-_PNPM_VERSION = re.compile(r" +version: ['\"]?([^\s(_'\"]+)")
-_PNPM_TARBALL = re.compile(r"tarball: ['\"]?([^\s,}'\"]+)")
-_PNPM_KEY = re.compile(r"""  ['"]?/?((?:@[^/\s]+/)?[^@/\s]+)[@/]""")
-_YARN_VERSION = re.compile(r'  version:? "?([^\s"]+)"?')
-_YARN_KEY = re.compile(r'(@?[^@\s",]+)@(?:npm:)?[^,"]*')
-_YARN_RESOLVED = re.compile(r'  resolved "([^"]+)"')
-_YARN_ARCHIVE = re.compile(r'  resolution: "?(@?[^@"]+)@npm:[^"]*?__archiveUrl=([^"&]+)')
 _BUN_RESOLVED = re.compile(
     r'^[ \t]*+"[^"\n]*+": \["(@?[^"@\n]++)@[^"\n]*+", "(https?://[^"\n]++)"', re.MULTILINE
 )
@@ -58,10 +37,10 @@ _BUN_RESOLVED = re.compile(
 def javascript_dependencies(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
     """The direct dependencies, and the versions of all packages, as far as a file says them."""
     direct, aliases = _declared(folder)
+    yarn = text_in(folder / "yarn.lock")
+    pnpm = text_in(folder / "pnpm-lock.yaml")
+    bun = text_in(folder / "bun.lock")
     lock = _Locked()
-    yarn, pnpm, bun = (
-        text_in(folder / name) for name in ("yarn.lock", "pnpm-lock.yaml", "bun.lock")
-    )
     _read_yarn(yarn, direct, lock)
     lock.versions.update(_pnpm_versions(pnpm))
     lock.files += [*_pnpm_files(pnpm), *_BUN_RESOLVED.findall(bun)]
@@ -69,11 +48,16 @@ def javascript_dependencies(folder: Path, npm: Origins) -> tuple[Specifiers, Ver
         npm.note_package(aliases.get(name, name), url, "the lock file")
     own = _siblings(folder).union(_LOCAL.findall(yarn), _LOCAL.findall(bun))
     own |= _read_npm_lock(folder, aliases, lock.versions, npm)
-    exact = {
-        name: match[1] for name, text in direct.items() if (match := _NPM_EXACT.fullmatch(text))
-    }
-    locked = {aliases.get(name, name): text for name, text in lock.versions.items() if text}
-    return {name: text for name, text in direct.items() if name not in own}, {**exact, **locked}
+
+    versions: Versions = {}
+    for name, specifier in direct.items():
+        exact = _NPM_EXACT.fullmatch(specifier)
+        if exact is not None:
+            versions[name] = exact[1]
+    for name, version in lock.versions.items():
+        if version:
+            versions[aliases.get(name, name)] = version
+    return {name: text for name, text in direct.items() if name not in own}, versions
 
 
 @dataclass(slots=True)
@@ -82,6 +66,15 @@ class _Locked:
 
     versions: Versions = field(default_factory=dict)
     files: list[tuple[str, str]] = field(default_factory=list)
+
+
+# A version, a range or a tag. Anything else names a folder, a file or a repository (npm's `npm-package-arg`).
+_OF_A_REGISTRY = re.compile(
+    r"(?!\.)[\w.+\-^~<>=|*, ]*+(?<!\.tgz)(?<!\.tar\.gz)(?<!\.tar)", re.IGNORECASE | re.ASCII
+)
+_NPM_ALIAS = re.compile(r"npm:(@?[^@]+)(?:@(.*))?")
+UNKNOWN = ":"
+"""A specifier that is no version of a registry."""
 
 
 def _declared(folder: Path) -> tuple[Specifiers, dict[str, str]]:
@@ -93,12 +86,19 @@ def _declared(folder: Path) -> tuple[Specifiers, dict[str, str]]:
     for kind in ("dependencies", "devDependencies", "optionalDependencies"):
         for name, value in table_at(manifest, kind).items():
             text = _specifier(name, value, catalogs)
-            alias = _NPM_ALIAS.fullmatch(text)
-            real_name, wanted = (alias[1], alias[2] or "") if alias else (name, text)
-            if _OF_A_REGISTRY.fullmatch(wanted):
+            real_name, specifier = _without_alias(name, text)
+            if _OF_A_REGISTRY.fullmatch(specifier):
                 aliases[name] = real_name
-                direct[real_name] = wanted
+                direct[real_name] = specifier
     return direct, aliases
+
+
+def _without_alias(name: str, text: str) -> tuple[str, str]:
+    """The real name and the specifier of a package that a project may call otherwise: `"old": "npm:react@16"`."""
+    alias = _NPM_ALIAS.fullmatch(text)
+    if alias is None:
+        return name, text
+    return alias[1], alias[2] or ""
 
 
 def _specifier(name: str, value: Any, catalogs: Mapping[str, Any]) -> str:
@@ -127,7 +127,8 @@ def _read_npm_lock(
     for name, value in table_at(lock, "dependencies").items():
         package = table_of(value)
         versions[name] = str(package.get("version", ""))
-        if isinstance(url := package.get("resolved"), str):
+        url = package.get("resolved")
+        if isinstance(url, str):
             npm.note_package(aliases.get(name, name), url, NPM_LOCK)
     own: set[str] = set()
     for path, value in table_at(lock, "packages").items():
@@ -144,6 +145,12 @@ def _read_npm_lock(
                 real_name = str(package.get("name") or aliases.get(name, name))
                 npm.note_package(real_name, url, NPM_LOCK)
     return own
+
+
+MOST_SIBLINGS = 2_000
+"""The most packages of a workspace; more may not be looked at, so nothing is asked for."""
+DEEPEST_SIBLINGS = 4
+"""How many folders `**` stands for in the pattern of a workspace."""
 
 
 def _siblings(folder: Path) -> set[str]:
@@ -188,6 +195,10 @@ def _members(root: Path, pattern: str) -> Iterator[Path]:
                 yield file
 
 
+_PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(_]*).*)?")
+_PNPM_VERSION = re.compile(r" +version: ['\"]?([^\s(_'\"]+)")
+
+
 def _pnpm_versions(text: str) -> Versions:
     """The versions that a pnpm-lock.yaml gives to the dependencies of the project itself, not to those of packages.
 
@@ -204,47 +215,66 @@ def _pnpm_versions(text: str) -> Versions:
         if indent is not None and is_in_block:
             continue
         indent = line.partition("s")[0] if line.strip() == "specifiers:" else None
-        if name and (version := _PNPM_VERSION.match(line)):
+        version = _PNPM_VERSION.match(line)
+        if name and version:
             versions.setdefault(name, version[1])
-        elif (named := _PNPM_NAME.fullmatch(line)) and named[1] not in ("specifier", "version"):
-            name = named[1]
-            if named[2]:
-                versions.setdefault(name, named[2])
+            continue
+        package = _PNPM_NAME.fullmatch(line)
+        if package and package[1] not in ("specifier", "version"):
+            name = package[1]
+            if package[2]:
+                versions.setdefault(name, package[2])
     return versions
+
+
+_PNPM_TARBALL = re.compile(r"tarball: ['\"]?([^\s,}'\"]+)")
+_PNPM_KEY = re.compile(r"""  ['"]?/?((?:@[^/\s]+/)?[^@/\s]+)[@/]""")
 
 
 def _pnpm_files(text: str) -> Iterator[tuple[str, str]]:
     """The addresses of the files that do not come from the configured registry."""
     name = ""
     for line in text.partition("\npackages:")[2].splitlines():
-        if key := _PNPM_KEY.match(line):
+        key = _PNPM_KEY.match(line)
+        tarball = _PNPM_TARBALL.search(line)
+        if key:
             name = key[1]
-        elif name and (tarball := _PNPM_TARBALL.search(line)):
+        elif name and tarball:
             yield name, tarball[1]
+
+
+_YARN_VERSION = re.compile(r'  version:? "?([^\s"]+)"?')
+_YARN_KEY = re.compile(r'(@?[^@\s",]+)@(?:npm:)?[^,"]*')
+_YARN_RESOLVED = re.compile(r'  resolved "([^"]+)"')
+_YARN_ARCHIVE = re.compile(r'  resolution: "?(@?[^@"]+)@npm:[^"]*?__archiveUrl=([^"&]+)')
 
 
 def _read_yarn(text: str, direct: Mapping[str, str], lock: _Locked) -> None:
     """Read a yarn.lock, of either format. Of several versions of a package, the one for what the project asks for
     counts."""
-    exact: set[str] = set()
+    exact: set[str] = set()  # the packages for which the version that the project asks for was read
     keys: list[str] = []
     name = ""
     for line in text.splitlines():
         if line and not line.startswith((" ", "#")):
             keys = [key.strip().strip('"') for key in line.rstrip(":").split(",")]
-            named = _YARN_KEY.match(line.strip().strip('"'))
-            name = named[1] if named else ""
+            first_key = _YARN_KEY.match(line.strip().strip('"'))
+            name = first_key[1] if first_key else ""
         elif version := _YARN_VERSION.match(line):
             for key in keys:
-                match = _YARN_KEY.fullmatch(key)
-                if match is None or match[1] in exact:
+                package = _YARN_KEY.fullmatch(key)
+                if package is None or package[1] in exact:
                     continue
-                lock.versions[match[1]] = version[1]
-                wanted = direct.get(match[1])
-                if key.partition("@npm:")[2] == wanted or key == f"{match[1]}@{wanted}":
-                    exact.add(match[1])
+                lock.versions[package[1]] = version[1]
+                if _is_for(key, package[1], direct.get(package[1])):
+                    exact.add(package[1])
             keys = []
         elif name and (resolved := _YARN_RESOLVED.match(line)):
             lock.files.append((name, resolved[1]))
         elif archive := _YARN_ARCHIVE.match(line):
             lock.files.append((archive[1], unquote(archive[2])))
+
+
+def _is_for(key: str, name: str, specifier: str | None) -> bool:
+    """Whether a key of a yarn.lock is for what the project itself asks for: `react@npm:^18` or `react@^18`."""
+    return key.partition("@npm:")[2] == specifier or key == f"{name}@{specifier}"

@@ -49,17 +49,20 @@ def python_dependencies(folder: Path, pypi: Origins) -> tuple[Specifiers, Versio
     note_requirement_indexes([*required, *constraints, *inputs], pypi)
     listed = dict(_requirements([*required, *constraints][:MOST_REQUIREMENTS]))
     direct = dict(_declared(manifest)) or dict(_requirements(required))
-    pinned = {
-        name: version
-        for name, specifier in chain(direct.items(), listed.items())
-        if (version := _pin(specifier))
-    }
+
+    no_package_of_an_index = {"", "python", *_from_elsewhere(manifest, pypi)}
     own_name = table_at(manifest, "project").get("name")
-    left_out = {"", "python", *_from_elsewhere(manifest, pypi)}
     if isinstance(own_name, str):
-        left_out.add(spelt(own_name))
-    versions = {**pinned, **dict(_locked(folder, pypi))}
-    return {name: text for name, text in direct.items() if name not in left_out}, versions
+        no_package_of_an_index.add(spelt(own_name))
+
+    versions: Versions = {}
+    for name, specifier in chain(direct.items(), listed.items()):
+        pin = _pin(specifier)
+        if pin:
+            versions[name] = pin
+    versions |= _locked(folder, pypi)
+    packages = {name: text for name, text in direct.items() if name not in no_package_of_an_index}
+    return packages, versions
 
 
 def _requirements(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
@@ -119,9 +122,9 @@ def _from_elsewhere(manifest: Mapping[str, Any], pypi: Origins) -> Iterator[str]
             for source in map(table_of, list_of(value) or [value]):
                 if _NOT_PYPI & source.keys():
                     yield spelt(name)
-                named = source.get("index", source.get("source"))
-                if named is not None:
-                    url = indexes.get(str(named).lower()) or str(named)
+                index_name = source.get("index", source.get("source"))
+                if index_name is not None:
+                    url = indexes.get(str(index_name).lower()) or str(index_name)
                     pypi.note_package(spelt(name), url, "pyproject.toml")
 
 
@@ -152,6 +155,7 @@ def _index_of(package: Mapping[str, Any], lock: str) -> Any:
     if index:
         return index
     for file in [*list_at(package, "files"), *list_at(package, "wheels")]:
-        if url := table_of(file).get("url"):
+        url = table_of(file).get("url")
+        if url:
             return url
     return None
