@@ -10,8 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.docs.crawl.small_site import Site, html
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
+from tests.loopback import serving as listening
 from websearch_gateway.sandbox import Sandbox, key_of
 
 MARKED = re.compile(
@@ -388,6 +390,30 @@ async def test_a_question_gets_the_passages_that_answer_it_under_either_name(
     assert "query 2" in found["note"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", found["lastCrawled"])
     assert found["metadata"]["published"] == "2023-01-17"
+
+
+NESTS = "In spring the wardens of the reserve counted 412 nests in 2025, nine more than a year ago."
+GUIDE = (
+    "Many visitors of {0} ask how the birds of {0} build, and the guide tells them how many twigs a nest needs. Boats from "
+    "{0} are not allowed near the nests before the young have left them."
+)
+
+
+async def test_how_many_finds_the_number_although_the_page_goes_on_about_many_nests(
+    connect: Connect,
+) -> None:
+    site = Site()
+    places = ("Marn", "Oslo", "Skerry", "Tarn", "Ulm", "Vik", "Wye", "Yale", "Zell", "Brig")
+    parts = "".join(f"<h2>{place}</h2><p>{GUIDE.format(place)}</p>" for place in places)
+    site.pages = {"/docs/herons": html("Heron colony", f"{NESTS}</p>{parts}<p>")}
+    async with (
+        listening(site.serve) as site.port,
+        connect(FETCH_ALLOW_PRIVATE_HOSTS=f"127.0.0.1:{site.port}") as client,
+    ):
+        arguments = {"url": f"{site.url}herons", "query": "how many nests"}
+        read = structured(await client.call_tool("read_from_page", arguments))
+    (nests,) = read["queries"]
+    assert "412 nests in 2025" in nests["results"][0]["text"]
 
 
 FAILURES = [
