@@ -37,8 +37,14 @@ def test_thai_without_full_stops_is_cut_at_spaces() -> None:
 def test_thai_is_cut_where_a_clause_ends_and_not_inside_of_one(before: str, after: str) -> None:
     """Thai has spaces around names and numbers too; the words beside them tell which one ends a clause."""
     long = "ก" * SHORTEST
-    text = f"{long}{before} {after} {CLAUSE} ต่อมา{CLAUSE}{long}"
-    assert cut(text) == [f"{long}{before} {after} {CLAUSE}", f"ต่อมา{CLAUSE}{long}"]
+    text = f"{long}{before} {after}{CLAUSE} {CLAUSE}{long}"
+    assert cut(text) == [f"{long}{before} {after}{CLAUSE}", f"{CLAUSE}{long}"]
+
+
+def test_thai_is_cut_before_a_word_that_begins_a_clause() -> None:
+    long = "ก" * SHORTEST
+    text = f"{long} {CLAUSE} ต่อมา{CLAUSE}{long}"
+    assert cut(text) == [f"{long} {CLAUSE}", f"ต่อมา{CLAUSE}{long}"]
 
 
 @pytest.mark.parametrize(("characters", "place"), [(390, 1), (410, 0)])
