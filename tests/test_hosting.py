@@ -22,8 +22,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.entrypoints.http.status.samples import HEALTHY
 from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.metrics import exposition
+from websearch_gateway.entrypoints.http.readiness import READY_SECONDS
 from websearch_gateway.entrypoints.http.server import CLOSE_SECONDS
-from websearch_gateway.entrypoints.http.status import READY_SECONDS
 from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]

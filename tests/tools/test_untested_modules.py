@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 untested = runpy.run_path(str(ROOT / "tools" / "untested_modules.py"))["untested"]
 
-MOST = 118
+MOST = 115
 """How many modules are tested by files of other names alone. Lower it; never raise it."""
 
 

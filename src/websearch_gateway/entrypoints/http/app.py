@@ -48,6 +48,8 @@ from websearch_gateway.entrypoints.http.compatible.table import (
     error_shape,
     serving,
 )
+from websearch_gateway.entrypoints.http.loop_lag import LoopLag
+from websearch_gateway.entrypoints.http.metrics import metrics_endpoint
 from websearch_gateway.entrypoints.http.middleware import (
     Frame,
     HostOriginCheck,
@@ -57,14 +59,9 @@ from websearch_gateway.entrypoints.http.middleware import (
     json_object,
 )
 from websearch_gateway.entrypoints.http.playground import play_routes
+from websearch_gateway.entrypoints.http.readiness import healthz, readyz
 from websearch_gateway.entrypoints.http.replies import NOT_JSON, failure, json_reply, refusal
-from websearch_gateway.entrypoints.http.status import (
-    LoopLag,
-    healthz,
-    metrics_endpoint,
-    readyz,
-    status_endpoint,
-)
+from websearch_gateway.entrypoints.http.status import status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF, refusal_of_request, repaired
 from websearch_gateway.entrypoints.mcp.schemas import input_schema

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from websearch_gateway import __version__
 from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.entrypoints.http.authentication import require_scope
+from websearch_gateway.entrypoints.http.loop_lag import LoopLag
+from websearch_gateway.entrypoints.http.replies import failure
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
+from websearch_gateway.errors import SearchError
 from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution, UpstreamStatus
 
 PREFIX = "websearch_gateway_"
@@ -24,6 +33,25 @@ class Family:
     text: str
     values: Iterable[tuple[Labels, Any]]
     labels: Labels = ()
+
+
+def metrics_endpoint(
+    gateway: LazyGateway, lag: LoopLag
+) -> Callable[[Request], Awaitable[Response]]:
+    """The metrics in the format that the request prefers; needs the scope `ops`."""
+
+    async def metrics(request: Request) -> Response:
+        require_scope(request, "ops")
+        try:
+            snapshot = await (await gateway.get()).operations.snapshot()
+        except SearchError as error:
+            return failure(error)
+        accept = request.headers.get("accept", "")
+        # In a thread: the library is slow to import, and process metrics are read from files.
+        body, media_type = await asyncio.to_thread(exposition, snapshot, lag.seconds, accept)
+        return Response(body, headers={"Content-Type": media_type})
+
+    return metrics
 
 
 def exposition(snapshot: Snapshot, lag: float, accept: str) -> tuple[bytes, str]:

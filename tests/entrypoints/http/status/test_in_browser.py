@@ -18,7 +18,7 @@ from tests.entrypoints.http.calls import bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
 from websearch_gateway.admin.operations import Snapshot
-from websearch_gateway.entrypoints.http.status import rendered
+from websearch_gateway.entrypoints.http.status_page import rendered
 from websearch_gateway.sandbox import Sandbox
 
 pytestmark = IN_BROWSER
