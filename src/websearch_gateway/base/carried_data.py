@@ -131,7 +131,7 @@ class _Piece:
 
 
 def _pieces(parts: SplitResult) -> Iterator[_Piece]:
-    """The parts of an address that somebody can choose, without empty ones."""
+    """The parts of an address that somebody can choose. Only a value may be empty."""
     for label in filter(None, (parts.hostname or "").split(".")[:-1]):
         yield _Piece("host", "", label, _unicode(label))
     for segment in filter(None, (parts.username, parts.password, *parts.path.split("/"))):
@@ -142,14 +142,15 @@ def _pieces(parts: SplitResult) -> Iterator[_Piece]:
             name, value = "", pair
         if name:
             yield _Piece("name", "", name, _plain(name))
-        if value:
-            yield _Piece("value", _plain(name).lower(), value, _plain(value.replace("+", " ")))
+        yield _Piece("value", _plain(name).lower(), value, _plain(value.replace("+", " ")))
     if parts.fragment.startswith(("/", "!")):  # read by scripts of the page
         yield from _pieces(urlsplit(f"///{parts.fragment.lstrip('!/')}"))
 
 
 def _plain(text: str) -> str:
     for _ in range(_MOST_NESTED):
+        if "%" not in text:
+            break
         text = unquote(text)
     return text
 
@@ -216,7 +217,7 @@ def _of_piece(piece: _Piece) -> int:
     chunks = _CHUNK.findall(text)
     if _is_data(piece, chunks):
         # An ideograph says as much as two letters.
-        return len(text) + sum(not letter.isascii() for letter in text)
+        return len(text) + _letters_beyond_ascii(text)
     if piece.name and _PERSONAL.fullmatch(piece.name):
         return len(piece.name) + len(text)
     if piece.place == "name" and len(text) < _LONG_NAME:
@@ -326,12 +327,13 @@ _SHORTEST_CIPHER = 36
 def _runs(piece: _Piece) -> bool:
     """Whether a piece is running words and no title's slug."""
     text = piece.text
-    words = _WORD.findall(text)
-    tokens = _WORD_OR_NUMBER.findall(text)
-    foreign = sum(not letter.isascii() for letter in text)
-    if piece.place != "path" and foreign >= _RUNNING_FOREIGN:
+    if piece.place != "path" and _letters_beyond_ascii(text) >= _RUNNING_FOREIGN:
         return True
-    if len(tokens) < _RUNNING_WORDS or not words:
+    tokens = _WORD_OR_NUMBER.findall(text)
+    if len(tokens) < _RUNNING_WORDS:
+        return False
+    words = _WORD.findall(text)
+    if not words:
         return False
     if piece.place == "host":
         return len(words) >= _SENTENCE_WORDS and len(text) >= LEAST_CHARACTERS
@@ -340,6 +342,10 @@ def _runs(piece: _Piece) -> bool:
     is_spaced = text.count(" ") >= len(tokens) / 2
     is_list = len(tokens) >= _MOST_TOKENS and len(text) >= LEAST_CHARACTERS
     return is_spaced or ((_is_sentence(words) or is_list) and piece.name not in _TITLED)
+
+
+def _letters_beyond_ascii(text: str) -> int:
+    return 0 if text.isascii() else sum(not letter.isascii() for letter in text)
 
 
 def _is_sentence(words: Sequence[str]) -> bool:

@@ -151,7 +151,7 @@ class Provenance:
         texts = texts_of()
         # An address without data needs no permission, but it may redirect to one that does.
         links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
-        for link in links[:_MOST_LINKS]:
+        for link in dict.fromkeys(links[:_MOST_LINKS]):
             self._here.put(_address_key(link, caller), True)
         try:
             found = (

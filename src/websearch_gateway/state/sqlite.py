@@ -447,6 +447,11 @@ _OVERHEAD_BYTES = 16_384  # pages that one write may add to the index and the ta
 _USED = (
     "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"
 )
+# Before each write, so in one statement.
+_LIVE_BYTES = """
+    SELECT (page_count - freelist_count) * page_size
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
 _BY_USE = """
     SELECT entries.key, length(value) FROM entries LEFT JOIN uses USING (key)
     WHERE typeof(value) = 'blob' AND ({ranges}) ORDER BY coalesce(used, 0)
@@ -506,8 +511,5 @@ class SqliteLimit:
 
 def live_bytes(db: sqlite3.Connection) -> int:
     """The bytes of the pages that hold data. SQLite fills free pages before the file grows."""
-    (pages,), (free,), (size,) = (
-        db.execute(f"PRAGMA {name}").fetchone()
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
+    (size,) = db.execute(_LIVE_BYTES).fetchone()
+    return int(size)
