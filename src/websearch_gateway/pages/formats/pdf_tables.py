@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from websearch_gateway.pages.formats.pdf_lines import Row, Segment
+from websearch_gateway.pages.formats.pdf_lines import LIST_MARKS, Row, Segment
 from websearch_gateway.pages.formats.pdf_page import Ruling, Rulings, Word
 from websearch_gateway.pages.formats.pdf_text import text_of
 
@@ -230,7 +230,7 @@ def _text_of_cell(words: Iterable[Word]) -> str:
 
 MOST_COLUMNS = 60
 LEAST_ROWS = 3
-"""The fewest rows with several cells of a table without ruling lines; two are enough from three columns on."""
+"""The fewest rows with several cells of a table without ruling lines, but see `_is_table`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,23 +249,16 @@ def aligned(rows: Sequence[Row]) -> Iterator[Aligned]:
     """
     start = 0
     while start < len(rows):
-        table = _table_from(rows, start)
-        if table is None:
+        if not _has_cells(rows[start]):
             start += 1
+            continue
+        run = _run_from(rows, start)
+        taken = rows[start : run.end]
+        if _is_table(taken, run.columns):
+            yield Aligned(start, run.end, _cells(taken, run.columns))
+            start = run.end
         else:
-            yield table
-            start = table.end
-
-
-def _table_from(rows: Sequence[Row], start: int) -> Aligned | None:
-    """The table that begins with the row `start`; None if no table does."""
-    if not 2 <= len(rows[start]) <= MOST_COLUMNS:
-        return None
-    run = _run_from(rows, start)
-    taken = rows[start : run.end]
-    with_cells = sum(1 for row in taken if len(row) > 1)
-    is_table = with_cells >= LEAST_ROWS or (with_cells == 2 and len(run.columns) > 2)
-    return Aligned(start, run.end, _cells(taken, run.columns)) if is_table else None
+            start += 1
 
 
 class Column(NamedTuple):
@@ -273,6 +266,23 @@ class Column(NamedTuple):
 
     x0: float
     x1: float
+
+
+def _has_cells(row: Row) -> bool:
+    """Whether a row may be one of a table: it has several parts, and is no item of a list whose text has wide gaps."""
+    return 2 <= len(row) <= MOST_COLUMNS and row[0].text[0] not in LIST_MARKS
+
+
+def _is_table(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
+    """Whether there are rows enough: two are, if both begin in the first of three columns, and one has a cell in each."""
+    with_cells = [row for row in rows if len(row) > 1]
+    if len(with_cells) >= LEAST_ROWS:
+        return True
+    if len(with_cells) < 2 or len(columns) < 3:
+        return False
+    is_one_full = any(len(row) == len(columns) for row in with_cells)
+    begin_together = all(row[0].x0 <= columns[0].x1 for row in with_cells)
+    return is_one_full and begin_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,21 +306,24 @@ def _run_from(rows: Sequence[Row], start: int) -> _Run:
     for at in range(start + 1, len(rows)):
         row = rows[at]
         first = row[0]
-        if first.rows or len(row) > MOST_COLUMNS:
-            break
         distance = rows[at - 1][0].y - first.y
-        if pitch and distance > _FARTHEST_ROW * max(pitch, _LINE_HEIGHT * first.size):
+        is_far = pitch > 0 and distance > _FARTHEST_ROW * max(pitch, _LINE_HEIGHT * first.size)
+        is_alone = len(row) == 1
+        if first.rows or is_far or not (is_alone or _has_cells(row)):
             break
         wider = _with_row(columns, row)
         if wider is None:
             break
-        has_cells = len(row) > 1
-        if not has_cells and not _continues_cell(first, columns, wider):
-            break
-        columns = wider
-        if has_cells:
+        if is_alone:
+            if not _continues_cell(first, columns, wider):
+                break
+        else:
+            shares_column = len(wider) < len(columns) + len(row)
+            if not shares_column:
+                break
             pitch = max(pitch, distance)
             end = at + 1
+        columns = wider
     return _Run(end, columns)
 
 
