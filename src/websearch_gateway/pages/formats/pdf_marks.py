@@ -37,7 +37,8 @@ def with_drop_caps(words: Sequence[Word], usual: float) -> list[Word]:
 
 
 def _is_large_letter(word: Word, usual: float) -> bool:
-    return len(word.text) == 1 and word.size >= DROP_CAP * usual and word.text.isalpha()
+    is_large = word.size >= DROP_CAP * usual
+    return is_large and len(word.text) == 1 and word.text.isalpha()
 
 
 def _place_of_first_beside(cap: Word, words: Sequence[Word], usual: float) -> int | None:
@@ -85,7 +86,11 @@ def _may_count_lines(word: Word) -> bool:
 
 
 def _begins_with_number(line: Sequence[Word]) -> bool:
-    return len(line) > 1 and _may_count_lines(line[0]) and has_gap(line[0], line[1])
+    """Whether the first word of a line is a number apart from its text."""
+    if len(line) < 2:
+        return False
+    number, text = line[0], line[1]
+    return _may_count_lines(number) and has_gap(number, text)
 
 
 def _counts_lines(numbered: Sequence[Sequence[Word]]) -> bool:

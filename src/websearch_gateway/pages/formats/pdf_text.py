@@ -77,9 +77,8 @@ def in_reading_order(signs: Sequence[Sign]) -> str:
     if not is_as_it_stands:
         return "".join(sign.text for sign in signs)
     # The letters of a ligature share a place and are in reading order already.
-    text = "".join(sign.text for sign in sorted(signs, key=lambda sign: -sign.x)).translate(
-        _MIRRORED
-    )
+    from_right = sorted(signs, key=lambda sign: -sign.x)
+    text = "".join(sign.text for sign in from_right).translate(_MIRRORED)
     return _RUN_TO_RIGHT.sub(lambda run: run[0][::-1], text)
 
 
@@ -93,12 +92,15 @@ def marked(signs: Sequence[Sign], size: float, baseline: float) -> str:
 
 
 def _height(sign: Sign, size: float, baseline: float) -> str:
+    """The mark of a raised or a lowered sign; "" of one on the baseline."""
     if sign.size > SMALLER * size:
         return ""
     rise = (sign.y - baseline) / size
     if rise >= LEAST_RISE:
         return RAISED
-    return LOWERED if rise <= -LEAST_FALL else ""
+    if rise <= -LEAST_FALL:
+        return LOWERED
+    return ""
 
 
 def text_of(line: Sequence[Placed]) -> str:
@@ -106,26 +108,34 @@ def text_of(line: Sequence[Placed]) -> str:
     # Nearly all lines of most documents.
     if all(word.text.isascii() and not word.link for word in line):
         return " ".join(word.text for word in line)
+    words = _as_read(line)
+    is_turned = words is not line
     pieces = []
-    reads = _as_read(line)
-    for link, words in groupby(reads, lambda word: word.link):
-        text = _spaced([word.text if reads is line else _turned(word.text) for word in words])
+    for link, run in groupby(words, lambda word: word.link):
+        text = _spaced([_turned(word.text) if is_turned else word.text for word in run])
         pieces.append(f"{LINK}{link}{LINKED}{text}{END}" if link else text)
     return _spaced(pieces)
 
 
 def _as_read(line: Sequence[Placed]) -> Sequence[Placed]:
     """The words in the order in which they are read."""
-    backwards = sum(1 for word in line if has_right_to_left(word.text))
-    if not backwards or backwards < sum(1 for word in line if _LEFT_TO_RIGHT.search(word.text)):
+    to_the_left = sum(1 for word in line if has_right_to_left(word.text))
+    if not to_the_left:
+        return line
+    to_the_right = sum(1 for word in line if _is_left_to_right(word))
+    if to_the_left < to_the_right:
         return line
     ordered: list[Placed] = []
-    for is_latin, run in groupby(
-        reversed(line), lambda word: bool(_LEFT_TO_RIGHT.search(word.text))
-    ):
+    for is_latin, run in groupby(reversed(line), _is_left_to_right):
         words = list(run)
-        ordered += words[::-1] if is_latin else words
+        if is_latin:
+            words.reverse()
+        ordered += words
     return ordered
+
+
+def _is_left_to_right(word: Placed) -> bool:
+    return _LEFT_TO_RIGHT.search(word.text) is not None
 
 
 _POINTS_FIRST = re.compile(r"([.,;:!?]+)([\d.,/:-]*\d)")
@@ -141,18 +151,21 @@ _WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]")
 
 
 def _spaced(pieces: Sequence[str]) -> str:
-    return "".join(
-        f"{between(before, piece)}{piece}"
-        for before, piece in zip(("", *pieces), pieces, strict=False)
-    )
+    text = ""
+    before = ""
+    for piece in pieces:
+        text += between(before, piece) + piece
+        before = piece
+    return text
 
 
 def between(before: str, after: str) -> str:
     """What stands between two pieces of a line or two lines of a paragraph: a blank, but none between Chinese signs."""
     before, after = without_marks(before), without_marks(after)
-    if not before or (_WIDE.match(before[-1]) and after and _WIDE.match(after[0])):
+    if not before:
         return ""
-    return " "
+    is_unspaced = after and _WIDE.match(before[-1]) and _WIDE.match(after[0])
+    return "" if is_unspaced else " "
 
 
 def hyphen_between(before: str, after: str) -> str:
@@ -180,17 +193,19 @@ def texts_of(text: str) -> Iterator[Text]:
         if text:
             yield text, ()
         return
-    open_marks: list[str] = []
+    marks: list[str] = []  # that are open
     done = 0
     for mark in _PIECE.finditer(text):
         if piece := text[done : mark.start()]:
-            yield piece, tuple(open_marks)
+            yield piece, tuple(marks)
         done = mark.end()
         if mark[0] == END:
-            del open_marks[-1:]
-        elif mark[0] in (RAISED, LOWERED):
-            open_marks.append("sup" if mark[0] == RAISED else "sub")
-        elif mark[1]:
-            open_marks.append(f"a {mark[1]}")
+            del marks[-1:]
+        elif mark[0] == RAISED:
+            marks.append("sup")
+        elif mark[0] == LOWERED:
+            marks.append("sub")
+        elif address := mark[1]:
+            marks.append(f"a {address}")
     if piece := text[done:]:
-        yield piece, tuple(open_marks)
+        yield piece, tuple(marks)

@@ -78,11 +78,13 @@ def ids_of_signature(element: Any, text: str) -> Iterator[str]:
 
 
 def _is_empty_permalink(element: Any) -> bool:
+    """Whether an element is a permalink whose sign a style sheet draws."""
     is_permalink = element.tag == "a" and "headerlink" in element.get("class", "")
     return is_permalink and not _has_text(element.text)
 
 
 def _is_empty_anchor(element: Any) -> bool:
+    """Whether an element is an `<a>` without text in it or behind it."""
     if element.tag != "a" or len(element):
         return False
     return not _has_text(element.text) and not _has_text(element.tail)

@@ -6,35 +6,8 @@ import re
 from itertools import islice
 from typing import Any
 
-_LANGUAGE = re.compile(
-    r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)"
-)
-_NO_LANGUAGE = frozenset(
-    [
-        "default",
-        "none",
-        "plain",
-        "text",
-        "plaintext",
-        "notranslate",
-        "source",
-        "wrap",
-        "code",
-        "dark",
-        "light",
-    ]
-)
-_BARE_LANGUAGES = frozenset(
-    (
-        *("c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"),
-        *("ts", "tsx", "jsx", "typescript", "javascript", "go", "html", "css", "sql", "toml"),
-    )
-)
-"""The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
-_ROUGE = re.compile(r"highlight ([\w+#.]{1,20}|[\w+#.-]{1,20}(?= tab-))(?: tab-\S+)?$")
-"""What Rouge writes in Slate: `highlight ruby tab-ruby`."""
+_TICKS = re.compile("`{3,}")
 _BLANK_LINE = re.compile(r"^ $", re.MULTILINE)
-_MOST_AROUND = 8
 _BLOCKS = frozenset(("div", "p", "li", "tr", "section", "figure"))
 _AS_BLOCK = re.compile(r"display:\s*(?:block|flex|grid|table-row|list-item)\b")
 
@@ -44,8 +17,9 @@ def fence(pre: Any) -> str:
     code = text_of(pre)
     if not code or code.isspace():
         return ""
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    mark, language = "`" * (longest + 1), _language(pre)
+    longest = max(map(len, _TICKS.findall(code)), default=2)
+    mark = "`" * (longest + 1)
+    language = _language(pre)
     if language not in ("diff", "patch"):  # Nextra writes an empty line as a blank
         code = _BLANK_LINE.sub("", code)
     return f"{mark}{language}\n{code}\n{mark}"
@@ -81,30 +55,51 @@ def _is_line(element: Any) -> bool:
     return element.tag in _BLOCKS or _AS_BLOCK.search(element.get("style", "")) is not None
 
 
+_MOST_AROUND = 8
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)"
+)
+_NAME = re.compile(r"[\w+#.-]{1,20}")
+_NO_LANGUAGE = frozenset(
+    (
+        *("default", "none", "plain", "text", "plaintext", "notranslate", "source", "wrap", "code"),
+        *("dark", "light"),
+    )
+)
+_BARE_LANGUAGES = frozenset(
+    (
+        *("c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"),
+        *("ts", "tsx", "jsx", "typescript", "javascript", "go", "html", "css", "sql", "toml"),
+    )
+)
+"""The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
+_ROUGE = re.compile(r"highlight ([\w+#.]{1,20}|[\w+#.-]{1,20}(?= tab-))(?: tab-\S+)?$")
+"""What Rouge writes in Slate: `highlight ruby tab-ruby`; Hexo writes `<figure class="highlight python">`."""
+
+
 def _language(pre: Any) -> str:
+    """The language of a listing, by the names of the elements in and around it; "" if they do not tell."""
     # mdBook nests: <pre><pre class="playground"><code class="language-rust">. MkDocs puts numbered lines in a table.
     near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), _MOST_AROUND)]
     for element in near:
-        if not element.attrib:
-            continue
-        found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(
-            element.get("data-lang", "")
-        )
-        name = (
-            found[1].lower()
-            if found
-            else element.get("data-lang", "") or element.get("data-language", "")
-        )
-        if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
+        name = _declared_language(element) if element.attrib else ""
+        if _NAME.fullmatch(name) and name not in _NO_LANGUAGE:
             return "html" if name == "markup" else name.lower()  # so Prism calls it
-    # Hexo's `<figure class="highlight python">`.
-    for element in (
-        pre,
-        *islice(pre.iterancestors("figure"), 1),
-    ):
-        if (found := _ROUGE.match(element.get("class", ""))) and found[1] not in _NO_LANGUAGE:
-            return str(found[1])
-    names = [
-        name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()
-    ]
-    return next((name for name in names if name in _BARE_LANGUAGES), "")
+    for element in (pre, *islice(pre.iterancestors("figure"), 1)):
+        rouge = _ROUGE.match(element.get("class", ""))
+        if rouge is not None and rouge[1] not in _NO_LANGUAGE:
+            return str(rouge[1])
+    for element in (pre, *islice(pre, 1)):
+        for name in str(element.get("class", "")).split():
+            if name in _BARE_LANGUAGES:
+                return name
+    return ""
+
+
+def _declared_language(element: Any) -> str:
+    """What an element says of its language; "" if it says nothing."""
+    attribute = element.get("data-lang", "")
+    prefixed = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(attribute)
+    if prefixed is not None:
+        return str(prefixed[1]).lower()
+    return attribute or str(element.get("data-language", ""))

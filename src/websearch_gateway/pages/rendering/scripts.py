@@ -54,13 +54,8 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
         return inner
     if is_raised and base.isdigit() and inner.lower().rstrip(".") in _ORDINALS:
         return inner
-    if (
-        is_raised
-        and base.isalpha()
-        and inner.lower() in _TRADE_MARKS
-        and len(inner) + inner.isupper() > 1
-    ):
-        return _TRADE_MARKS[inner.lower()]
+    if is_raised and base.isalpha() and (trade_mark := _trade_mark(inner)):
+        return trade_mark
     if _ONE_SIGN.fullmatch(inner) and not base.isdigit() and not following.isdigit():
         characters = inner.translate(_RAISED if is_raised else _LOWERED)
         if set(inner).isdisjoint(characters):
@@ -70,5 +65,14 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
         return inner + space
     if len(inner) > _LONGEST:
         return f" {inner}{space}"
-    sign = "^" if is_raised else "_" if base.isalnum() else "\\_"
-    return f"{sign}{inner if _PLAIN.fullmatch(inner) else f'({inner})'}{space}"
+    expression = inner if _PLAIN.fullmatch(inner) else f"({inner})"
+    if is_raised:
+        return f"^{expression}{space}"
+    sign = "_" if base.isalnum() else "\\_"
+    return f"{sign}{expression}{space}"
+
+
+def _trade_mark(letters: str) -> str:
+    """The sign of a trade mark that is written with these letters; a small letter alone is a variable."""
+    is_variable = len(letters) == 1 and not letters.isupper()
+    return "" if is_variable else _TRADE_MARKS.get(letters.lower(), "")

@@ -56,11 +56,13 @@ def apply_styles(root: Any) -> None:
 class _Rule:
     """What a style sheet says of elements with a class, and maybe a tag, in elements with the classes `around`."""
 
+    name: str
     tag: str
     around: frozenset[str]
     body: str
 
     def holds(self, element: Any) -> bool:
+        """Whether an element with the class is meant."""
         if self.tag and element.tag != self.tag:
             return False
         missing = set(self.around)
@@ -70,25 +72,23 @@ class _Rule:
 
 
 def _write_rules_into_styles(root: Any) -> None:
+    """Write what the style sheets of a page say of an element before its own style."""
     rules: dict[str, list[_Rule]] = {}
-    for name, rule in islice(_rules(root), _MOST_RULES):
-        rules.setdefault(name, []).append(rule)
+    for rule in islice(_rules(root), _MOST_RULES):
+        rules.setdefault(rule.name, []).append(rule)
     if not rules:
         return
     names = "|".join(map(re.escape, rules))
     for element in with_class(root, re.compile(rf"(?:^|\s)(?:{names})(?:\s|$)")):
-        bodies = [
-            rule.body
-            for name in element.get("class").split()
-            for rule in rules.get(name, ())
-            if rule.holds(element)
-        ]
+        bodies: list[str] = []
+        for name in element.get("class").split():
+            bodies += (rule.body for rule in rules.get(name, ()) if rule.holds(element))
         if bodies:
             element.set("style", ";".join((*bodies, element.get("style", ""))))
 
 
-def _rules(root: Any) -> Iterator[tuple[str, _Rule]]:
-    """What the page's own style sheets say that matters here, by the class that it is said of."""
+def _rules(root: Any) -> Iterator[_Rule]:
+    """What the page's own style sheets say that matters here."""
     for sheet in root.iter("style"):
         text = _COMMENT.sub("", (sheet.text or "")[:_MOST_STYLES])
         for rule in _RULE.finditer(text):
@@ -97,8 +97,8 @@ def _rules(root: Any) -> Iterator[tuple[str, _Rule]]:
                 continue
             for selector in rule[1].split(","):
                 if parts := _SELECTOR.fullmatch(selector.strip()):
-                    classes = _CLASS.findall(selector)
-                    yield classes[-1], _Rule(parts[1] or "", frozenset(classes[:-1]), body)
+                    *around, name = _CLASS.findall(selector)
+                    yield _Rule(name, parts[1] or "", frozenset(around), body)
 
 
 def _declared(style: str) -> dict[str, str]:
@@ -165,12 +165,16 @@ def _apply(element: Any, style: dict[str, str]) -> None:
 def _script(style: dict[str, str]) -> str:
     """`sup` or `sub` if a style raises or lowers text; of lengths and the like, only that of smaller text."""
     vertical = style.get("vertical-align", "")
-    if vertical in ("super", "sub"):
-        return "sup" if vertical == "super" else "sub"
+    if vertical == "super":
+        return "sup"
+    if vertical == "sub":
+        return "sub"
     if not _is_smaller(style.get("font-size", "")):
         return ""
-    if vertical in ("top", "text-top", "bottom", "text-bottom"):
-        return "sup" if vertical.endswith("top") else "sub"
+    if vertical in ("top", "text-top"):
+        return "sup"
+    if vertical in ("bottom", "text-bottom"):
+        return "sub"
     height = _signed(vertical)
     if style.get("position") == "relative":
         height = height or -_signed(style.get("top", "")) or _signed(style.get("bottom", ""))

@@ -227,10 +227,12 @@ class Reddit(Source):
             posts = [_entry(post.title, post) for post in feed.entries]
             return Document(feed.title, "\n\n".join(posts))
         post, *comments = feed.entries
-        texts = [f"Posted by {post.author}.", as_user_text(to_markdown(post.body, url))]
-        texts += [_entry(f"Comment by {comment.author}", comment) for comment in comments]
-        return Document(post.title, "\n\n".join(texts), post.date or None)
+        parts = [f"Posted by {post.author}.", as_user_text(to_markdown(post.body, url))]
+        parts += [_entry(f"Comment by {comment.author}", comment) for comment in comments]
+        return Document(post.title, "\n\n".join(parts), post.date or None)
 
 
 def _entry(title: str, entry: Entry) -> str:
-    return section(title, entry.link, as_user_text(to_markdown(entry.body, entry.link)))
+    """A post or a comment of a feed under a heading, with its address."""
+    words = as_user_text(to_markdown(entry.body, entry.link))
+    return section(title, entry.link, words)
