@@ -56,3 +56,9 @@ def test_a_pile_of_accents_longer_than_a_character_is_cut() -> None:
 
 def test_a_window_that_begins_at_the_end_is_empty_and_the_last() -> None:
     assert window("text", 4, 10) == ("", None)
+
+
+@pytest.mark.parametrize(("marks", "shown"), [(31, 50), (32, 83)])
+def test_a_character_of_up_to_thirty_two_code_points_stays_whole(marks: int, shown: int) -> None:
+    text = "x" * 50 + "a" + "\u0301" * 100
+    assert len(window(text, 0, 51 + marks)[0]) == shown
