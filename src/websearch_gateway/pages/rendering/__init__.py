@@ -11,6 +11,7 @@ writes it. Each element and property is known in one place:
     notes       marks and their notes
     formulas    MathML, KaTeX, MathJax, LaTeXML and pictures of formulas -> `<tex>`
     drawings    what KaTeX has drawn -> MathML
+    mathml      builds the elements of a formula
     writer      blocks, lists, inline elements
     scripts     raised and lowered text
     tables      a table's grid; rows of values for formats that are tables alone and too large for a tree

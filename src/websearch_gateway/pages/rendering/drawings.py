@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
+from websearch_gateway.pages.rendering import mathml
 from websearch_gateway.pages.rendering.vocabulary import with_class
 
 MOST_PARTS, DEEPEST = 4_000, 60
 """A drawing of more elements, or parts that are deeper in it, are written as pieces of text."""
-
 
 _RISE = "data-katex-rise"
 _STRUT = re.compile(r"(?:^|\s)pstrut(?:\s|$)")
@@ -39,39 +39,30 @@ def measure_drawings(root: Any) -> None:
 
 def read_drawing(drawing: Any) -> None:
     """Turn, in place, the `katex-html` of a formula into the `<math>` that it shows."""
-    is_large = next(islice(drawing.iter(), MOST_PARTS, None), None) is not None
-    parts = _pieces_of_text(drawing) if is_large else _inside(drawing, 0)
+    if _is_large(drawing):
+        parts = _pieces_of_text(drawing)
+    else:
+        parts = _inside(drawing, 0)
     tail = drawing.tail
     drawing.clear()
     drawing.tag, drawing.tail = "math", tail
     drawing.extend(parts)
 
 
-def _made(tag: str, *inside: Any) -> Any:
-    from lxml import etree
-
-    element = etree.Element(tag)
-    element.extend(inside)
-    return element
-
-
-def _leaf(tag: str, text: str) -> Any:
-    element = _made(tag)
-    element.text = text
-    return element
-
-
-def _row(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else _made("mrow", *parts)
+def _is_large(drawing: Any) -> bool:
+    return next(islice(drawing.iter(), MOST_PARTS, None), None) is not None
 
 
 def _blank() -> Any:
-    return _made("mspace")
+    return mathml.element("mspace")
 
 
 def _pieces_of_text(element: Any) -> list[Any]:
-    pieces = (text.strip() for text in element.itertext())
-    return [part for text in pieces if text for part in (_leaf("mtext", text), _blank())]
+    pieces = []
+    for text in element.itertext():
+        if words := text.strip():
+            pieces += [mathml.token("mtext", words), _blank()]
+    return pieces
 
 
 # --- text ---
@@ -96,20 +87,26 @@ def _kinds(element: Any) -> set[str]:
     return {name.removeprefix("katex-") for name in element.get("class", "").split()}
 
 
-def _text(element: Any) -> str:
+def _words(element: Any) -> str:
     return "".join(element.itertext()).replace("\u200b", "").strip()
 
 
 def _tokens(text: str | None, holder: Any) -> list[Any]:
-    kinds = _kinds(holder)
-    variant = next((style for name, style in _VARIANTS.items() if name in kinds), None)
+    """The numbers, letters and signs of a text, in the typeface of the element that holds it."""
+    variant = _variant(holder)
     tokens = []
-    for token in _TOKEN.finditer((text or "").strip()):
-        leaf = _leaf(token.lastgroup or "mo", token[0])
-        if variant and leaf.tag == "mi":
-            leaf.set("mathvariant", variant)
-        tokens.append(leaf)
+    for piece in _TOKEN.finditer((text or "").strip()):
+        token = mathml.token(piece.lastgroup or "mo", piece[0])
+        if variant and token.tag == "mi":
+            token.set("mathvariant", variant)
+        tokens.append(token)
     return tokens
+
+
+def _variant(holder: Any) -> str:
+    """The typeface of the letters in an element; "" for the usual one."""
+    kinds = _kinds(holder)
+    return next((variant for kind, variant in _VARIANTS.items() if kind in kinds), "")
 
 
 # --- levels: what stands above what ---
@@ -124,23 +121,36 @@ class _Level:
     holder: Any
     rise: float
 
+    @property
+    def words(self) -> str:
+        return _words(self.holder)
+
     def has(self, kind: str) -> bool:
         return any(kind in _kinds(child) for child in self.holder)
 
     def row(self, depth: int) -> Any:
-        return _row(_inside(self.holder, depth))
+        return mathml.row(_inside(self.holder, depth))
 
 
 def _levels(element: Any) -> list[_Level]:
     """The levels of the first stack in an element, from above; none if one of them tells no place."""
-    stack = next((part for part in element.iter() if "vlist" in _kinds(part)), ())
+    stack = next((part for part in element.iter() if _is_stack(part)), ())
     levels = []
     for holder in stack:
         if rise := _NUMBER.fullmatch(holder.get(_RISE, "")):
             levels.append(_Level(holder, float(rise[0])))
-        elif _text(holder):
+        elif _words(holder):
             return []
     return sorted(levels, key=lambda level: -level.rise)
+
+
+def _levels_with_words(element: Any) -> list[_Level]:
+    """The levels of a stack that show something: others only keep a distance."""
+    return [level for level in _levels(element) if level.words]
+
+
+def _is_stack(element: Any) -> bool:
+    return "vlist" in _kinds(element)
 
 
 def _apart(element: Any, depth: int) -> list[Any]:
@@ -152,8 +162,9 @@ def _apart(element: Any, depth: int) -> list[Any]:
         for child in element:
             groups += [_inside(child, depth), _tokens(child.tail, element)]
     parts = [_blank()]
-    for group in filter(None, groups):
-        parts += [*group, _blank()]
+    for group in groups:
+        if group:
+            parts += [*group, _blank()]
     return parts
 
 
@@ -161,109 +172,134 @@ def _apart(element: Any, depth: int) -> list[Any]:
 
 
 def _inside(element: Any, depth: int) -> list[Any]:
+    """What an element shows. Scripts are drawn behind their base, which may be several signs or none."""
     if depth > DEEPEST:
         return [_blank(), *_pieces_of_text(element)]
     groups = [_tokens(element.text, element)]
     for child in element:
         if "msupsub" in _kinds(child):
-            groups.append(_scripted(groups.pop(), child, depth + 1))
+            base = groups.pop()
+            groups.append(_scripted(base, child, depth + 1))
         else:
             groups.append(_drawn(child, depth + 1))
         if tokens := _tokens(child.tail, element):
             groups.append(tokens)
-    return [part for group in groups for part in group]
+    return list(chain.from_iterable(groups))
 
 
 def _drawn(element: Any, depth: int) -> list[Any]:
     kinds = _kinds(element)
     if "mspace" in kinds:
         return [_blank()]
-    if layout := next((write for kind, write in _LAYOUTS.items() if kind in kinds), None):
+    layout = next((layout for kind, layout in _LAYOUTS.items() if kind in kinds), None)
+    if layout:
         return list(layout(element, depth)) or _apart(element, depth)
-    is_plain = not any("vlist" in _kinds(part) for part in element.iter())
-    if is_plain and "text" in kinds:
-        return [_leaf("mtext", "".join(element.itertext()))]
-    if is_plain and "mop" in kinds and len(name := _text(element)) > 1 and name.isalpha():
-        return [_leaf("mi", name)]
+    if any(_is_stack(part) for part in element.iter()):
+        return _inside(element, depth)
+    if "text" in kinds:
+        return [mathml.token("mtext", "".join(element.itertext()))]
+    name = _words(element)
+    if "mop" in kinds and len(name) > 1 and name.isalpha():
+        return [mathml.token("mi", name)]
     return _inside(element, depth)
 
 
 def _scripted(base: list[Any], element: Any, depth: int) -> list[Any]:
+    """A base with what stands above and below on its right."""
     levels = _levels(element)
     raised = [level.row(depth) for level in levels if level.rise > 0]
     lowered = [level.row(depth) for level in levels if level.rise <= 0]
     if not levels or len(raised) > 1 or len(lowered) > 1:
         return [*base, *_apart(element, depth)]
-    tag = "msubsup" if raised and lowered else "msup" if raised else "msub"
-    return [_made(tag, _row(base), *lowered, *raised)]
+    tag = f"m{'sub' * len(lowered)}{'sup' * len(raised)}"
+    return [mathml.element(tag, mathml.row(base), *lowered, *raised)]
 
 
 def _fraction(element: Any, depth: int) -> Iterator[Any]:
     levels = _levels(element)
     parts = [level for level in levels if not level.has("frac-line")]
-    if len(parts) == 2:
-        fraction = _made("mfrac", *(level.row(depth) for level in parts))
-        if len(parts) == len(levels):
-            fraction.set("linethickness", "0")
-        yield fraction
+    if len(parts) != 2:
+        return
+    above, below = parts
+    fraction = mathml.element("mfrac", above.row(depth), below.row(depth))
+    if len(parts) == len(levels):
+        fraction.set("linethickness", "0")
+    yield fraction
 
 
 def _root(element: Any, depth: int) -> Iterator[Any]:
     if not len(element):
         return
     *before, stack = element
-    inside = [level for level in _levels(stack) if _text(level.holder)]
-    degree = [level for root in before for level in _levels(root)]
-    if len(inside) == 1 and len(degree) == len(before):
-        rows = [level.row(depth) for level in (*inside, *degree)]
-        yield _made("mroot" if degree else "msqrt", *rows)
+    inside = _levels_with_words(stack)
+    degrees = list(chain.from_iterable(map(_levels, before)))
+    if len(inside) != 1 or len(degrees) != len(before):
+        return
+    rows = [level.row(depth) for level in (*inside, *degrees)]
+    yield mathml.element("mroot" if degrees else "msqrt", *rows)
 
 
 def _limits(element: Any, depth: int) -> Iterator[Any]:
-    levels = [level for level in _levels(element) if _text(level.holder)]
+    """A base with what stands right above and below it."""
+    levels = _levels_with_words(element)
     if not levels:
         return
     base = min(levels, key=lambda level: abs(level.rise))
     above = [level.row(depth) for level in levels if level.rise > base.rise]
     below = [level.row(depth) for level in levels if level.rise < base.rise]
-    if len(above) <= 1 and len(below) <= 1 and len(levels) == 1 + len(above) + len(below):
+    beside = len(levels) - 1 - len(above) - len(below)
+    if len(above) > 1 or len(below) > 1 or beside:
+        return
+    row = base.row(depth)
+    if above or below:
         tag = f"m{'under' * len(below)}{'over' * len(above)}"
-        row = base.row(depth)
-        yield row if len(levels) == 1 else _made(tag, row, *below, *above)
+        row = mathml.element(tag, row, *below, *above)
+    yield row
 
 
 def _accent(element: Any, depth: int) -> Iterator[Any]:
-    levels = _levels(element)
-    bases = [level for level in levels if not level.has("accent-body") and _text(level.holder)]
-    marks = [_text(level.holder) for level in levels if level.has("accent-body")]
-    if len(bases) == 1 and len(marks) <= 1:
-        row = bases[0].row(depth)
+    bases, marks = [], []
+    for level in _levels(element):
+        if level.has("accent-body"):
+            marks.append(level.words)
+        elif level.words:
+            bases.append(level)
+    if len(bases) != 1 or len(marks) > 1:
+        return
+    row = bases[0].row(depth)
+    for mark in marks:
         # An arrow is the one mark that is a picture.
-        yield _made("mover", row, _leaf("mo", marks[0] or "→")) if marks else row
+        row = mathml.element("mover", row, mathml.token("mo", mark or "→"))
+    yield row
 
 
 def _lined(tag: str, sign: str) -> Callable[[Any, int], Iterator[Any]]:
+    """Write what has a line above or below it."""
+
     def write(element: Any, depth: int) -> Iterator[Any]:
-        levels = [level for level in _levels(element) if _text(level.holder)]
+        levels = _levels_with_words(element)
         if len(levels) == 1:
-            yield _made(tag, levels[0].row(depth), _leaf("mo", sign))
+            yield mathml.element(tag, levels[0].row(depth), mathml.token("mo", sign))
 
     return write
 
 
 def _table(element: Any, depth: int) -> Iterator[Any]:
+    """A matrix, which is drawn as columns of levels: those of one height are a row."""
     first = next((part for part in element.iter() if _is_column(part)), None)
     if first is None:
         return
     columns = [_levels(column) for column in first.getparent() if _is_column(column)]
     if not all(columns):
         return
-    rises = sorted({level.rise for column in columns for level in column}, reverse=True)
-    table = _made("mtable")
-    for rise in rises:
-        cells = ([level.row(depth) for level in column if level.rise == rise] for column in columns)
-        table.append(_made("mtr", *(_made("mtd", *cell) for cell in cells)))
-    yield table
+    rises = {level.rise for level in chain.from_iterable(columns)}
+    yield mathml.table(_cells(columns, rise, depth) for rise in sorted(rises, reverse=True))
+
+
+def _cells(columns: list[list[_Level]], rise: float, depth: int) -> Iterator[list[Any]]:
+    """A row of a matrix: of each column, the levels at this height."""
+    for column in columns:
+        yield [level.row(depth) for level in column if level.rise == rise]
 
 
 def _is_column(element: Any) -> bool:
@@ -282,12 +318,18 @@ _TALL = {
 
 
 def _tall_bracket(element: Any, depth: int) -> Iterator[Any]:
-    pieces = _text(element)
-    yield _leaf("mo", _TALL.get(pieces[:1], pieces[:1]))
+    piece = _words(element)[:1]
+    yield mathml.token("mo", _TALL.get(piece, piece))
 
 
 def _tag(element: Any, depth: int) -> Iterator[Any]:
-    yield from (_blank(), *_inside(element, depth))
+    yield _blank()
+    yield from _inside(element, depth)
+
+
+def _unknown(element: Any, depth: int) -> Iterator[Any]:
+    """A stack that stands in no layout."""
+    yield from ()
 
 
 _LAYOUTS: Mapping[str, Callable[[Any, int], Iterator[Any]]] = {
@@ -302,7 +344,7 @@ _LAYOUTS: Mapping[str, Callable[[Any, int], Iterator[Any]]] = {
     "mtable": _table,
     "mult": _tall_bracket,
     "tag": _tag,
-    "vlist-t": lambda element, depth: iter(()),
-    "vlist": lambda element, depth: iter(()),
+    "vlist-t": _unknown,
+    "vlist": _unknown,
 }
 """How a layout is read by its class; one that yields nothing has a form that is not known."""
