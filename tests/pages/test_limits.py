@@ -29,8 +29,8 @@ from tests.pages.formats.test_pdf import ruled
 from tests.pages.formats.test_sheets import cell, sheets
 from tests.pages.formats.test_slides import CHART
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.pages import robots_fetcher
 from websearch_gateway.pages.extraction.crawled import crawled_html
-from websearch_gateway.pages.formats import html as html_pages
 from websearch_gateway.pages.formats import kinds, number_formats, numbering
 from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind
 from websearch_gateway.pages.formats.rendering import cleaned, to_markdown
@@ -216,6 +216,20 @@ ROWS = (
         said="and others",
     ),
     Limit(
+        "formats.books.MOST_STYLES",
+        5,
+        read(
+            "zip",
+            book(
+                [f'<link rel="stylesheet" href="a.css"/><p class="h">{SECRET}</p><p>Words</p>'],
+                parts={"OEBPS/a.css": ".h{display:none}"},
+            ),
+        ),
+        gone="Words",
+        said="hidden text",
+        never=SECRET,
+    ),
+    Limit(
         "formats.feed.MOST_ENTRIES",
         1,
         read(
@@ -226,10 +240,10 @@ ROWS = (
         said="left out",
     ),
     Limit(
-        "formats.html.MAX_RULES",
+        "robots_fetcher.MAX_RULES",
         20,
-        lambda: html_pages._whole_lines(
-            b"User-agent: *\nAllow: /public/\n", html_pages.MAX_RULES
+        lambda: robots_fetcher._whole_lines(
+            b"User-agent: *\nAllow: /public/\n", robots_fetcher.MAX_RULES
         ).decode(),
         gone="Allow: /",
     ),
@@ -320,21 +334,21 @@ ROWS = (
         said="refused",
     ),
     Limit(
-        "formats.package.LONGEST_TYPE",
+        "formats.containers.LONGEST_TYPE",
         5,
         read("zip", open_document("text", "<text:p>Words</text:p>")),
         gone="Words",
         said="refused",
     ),
     Limit(
-        "formats.package._MOST_POINTS",
+        "formats.office_drawings._MOST_POINTS",
         1,
         read("zip", chart()),
         gone="West",
         said="rest of this chart is left out",
     ),
     Limit(
-        "formats.package._MOST_SERIES",
+        "formats.office_drawings._MOST_SERIES",
         0,
         read("zip", chart()),
         gone="12.5",
@@ -659,10 +673,8 @@ GUESSES = {
         f"extraction.threads.{name}"
         for name in ("_DEEPEST", "_LARGEST", "_LONGEST_NAME", "_MOST_NAMES", "_MOST_OF_PAGE")
     ),
-    *(
-        f"formats.html.{name}"
-        for name in ("LONGEST_CHALLENGE", "_MOST_MENUS", "_MOST_MOUNTS", "_MOST_REFRESHES")
-    ),
+    *(f"formats.html.{name}" for name in ("LONGEST_CHALLENGE", "_MOST_REFRESHES")),
+    *(f"needs_scripts.{name}" for name in ("_MOST_MENUS", "_MOST_MOUNTS")),
     "formats.kinds.MOST_BINARY",
     *(
         f"formats.pdf.{name}"

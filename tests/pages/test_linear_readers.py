@@ -11,10 +11,10 @@ from tests.documents import W, paragraph, relations, word
 from tests.growth import COUNTED, Text, too_much, without_collector
 from websearch_gateway.pages.extraction import page
 from websearch_gateway.pages.extraction.extract import extract, extract_from
+from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.feed import feed
 from websearch_gateway.pages.formats.kinds import warm_up
 from websearch_gateway.pages.formats.notebook import notebook
-from websearch_gateway.pages.formats.package import zipped
 from websearch_gateway.pages.formats.plain import csv_table, json_text
 from websearch_gateway.pages.formats.rendering import to_markdown
 from websearch_gateway.pages.formats.rtf import rtf

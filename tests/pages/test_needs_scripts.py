@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.pages.formats.html import needs_scripts
+from websearch_gateway.pages.needs_scripts import needs_scripts
 
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6

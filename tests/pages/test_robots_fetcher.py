@@ -16,11 +16,11 @@ from websearch_gateway.base.net.fetch import Fetcher
 from websearch_gateway.base.workers.pool import SMALL_CHARS
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.pages.formats.html import (
+from websearch_gateway.pages.reader_table import ReaderTable
+from websearch_gateway.pages.robots_fetcher import (
     MAX_RULES,
     RobotsFetcher,
 )
-from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
 
 CLOSED = b"User-agent: *\nDisallow: /private\n"

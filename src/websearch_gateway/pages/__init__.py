@@ -23,8 +23,9 @@ if TYPE_CHECKING:
         crawled_text,
         followed_html,
     )
-    from websearch_gateway.pages.formats.html import Renderer, RobotsFetcher
+    from websearch_gateway.pages.formats.html import Renderer
     from websearch_gateway.pages.formats.kinds import CONVERTERS, HEAVY, kind_of, warm_up
     from websearch_gateway.pages.reader_table import ReaderTable
+    from websearch_gateway.pages.robots_fetcher import RobotsFetcher
 else:
     __getattr__, __all__ = lazy(__spec__)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.documents import book, open_document, slides, word
-from websearch_gateway.pages.formats.package import zipped
+from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.rtf import rtf
 
 URL = "https://example.com/a"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import open_document, slides, word
-from websearch_gateway.pages.formats.package import zipped
+from websearch_gateway.pages.formats.containers import zipped
 
 URL = "https://example.com/a"
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'

@@ -117,3 +117,35 @@ def test_a_style_hides_the_text_of_those_based_on_it_in_an_open_document(steps: 
         f'<text:p>Seen.<text:span text:style-name="s0">{SECRET}</text:span></text:p>'
     )
     assert read("zip", open_document("text", body, styles)).markdown == "Seen."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<text:section text:display="none"><text:p>{SECRET}</text:p></text:section>',
+        '<text:section text:display="condition" text:is-hidden="true">'
+        f"<text:p>{SECRET}</text:p></text:section>",
+        f'<text:p><text:hidden-paragraph text:is-hidden="true"/>{SECRET}</text:p>',
+        f'<text:p><text:hidden-text text:is-hidden="true">{SECRET}</text:hidden-text></text:p>',
+        f'<text:p><text:a text:style-name="hiding">{SECRET}</text:a></text:p>',
+        f'<text:h text:style-name="hiding">{SECRET}</text:h>',
+    ],
+)
+def test_what_an_open_document_hides_is_left_out(body: str) -> None:
+    style = '<style:style style:name="hiding"><style:text-properties text:display="none"/></style:style>'
+    shown = '<text:section text:display="true" text:is-hidden="false"><text:p>Seen.</text:p></text:section>'
+    assert read("zip", open_document("text", body + shown, style)).markdown == "Seen."
+
+
+def test_hidden_slides_of_an_open_document_are_left_out_and_said() -> None:
+    style = (
+        '<style:style style:name="hiding"><style:drawing-page-properties presentation:visibility="hidden"/>'
+        "</style:style>"
+    )
+    slides = (
+        f'<draw:page draw:style-name="hiding"><draw:frame><text:p>{SECRET}</text:p></draw:frame></draw:page>'
+        '<draw:page draw:style-name="other"><draw:frame><text:p>Seen.</text:p></draw:frame></draw:page>'
+    )
+    page = read("zip", open_document("presentation", slides, style))
+    assert page.markdown == "## Slide 2\n\nSeen."
+    assert page.warnings == ("Hidden slides were left out: 1.",)

@@ -15,8 +15,9 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.pages.formats.html import has_little_text, is_bot_challenge
+from websearch_gateway.pages.formats.html import is_bot_challenge
 from websearch_gateway.pages.formats.kinds import MAX_PAGE_BYTES
+from websearch_gateway.pages.needs_scripts import has_little_text
 from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.ports import Workers
 from websearch_gateway.sandbox import Sandbox

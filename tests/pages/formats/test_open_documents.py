@@ -9,7 +9,7 @@ import pytest
 
 from tests.documents import open_document
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.formats.package import zipped
+from websearch_gateway.pages.formats.containers import zipped
 
 URL = "https://example.com/a"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.pages.formats.package import zipped
+from websearch_gateway.pages.formats.containers import zipped
 
 URL = "https://example.com/a"
 

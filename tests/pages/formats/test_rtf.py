@@ -177,3 +177,13 @@ def test_edges_of_cells_that_are_about_a_point_apart_are_one(apart: int, columns
         rf"\trowd\cellx{1000 + apart}\cellx2000\pard\intbl c\cell d\cell\row\pard After.\par"
     )
     assert read(rows).splitlines()[0].count("|") - 1 == columns
+
+
+def test_a_first_cell_that_continues_a_neighbour_it_does_not_have_keeps_its_text() -> None:
+    row = r"\trowd{}\cellx1000\cellx2000\pard\intbl {}\cell {}\cell\row"
+    rows = row.format("", "a", "b") + row.format(r"\clmrg", "c", "d")
+    assert read(rows + r"\pard After.\par").splitlines()[:3] == [
+        "| a | b |",
+        "| --- | --- |",
+        "| c | d |",
+    ]

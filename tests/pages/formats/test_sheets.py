@@ -12,9 +12,17 @@ import pytest
 from tests.documents import office, open_document, packed, relations
 from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.open_sheets import MOST_HIDDEN_ROWS, ONCE
-from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
-from websearch_gateway.pages.formats.sheet_looks import Looks, Shared, _note_cells, _note_hidden
+from websearch_gateway.pages.formats.package import MOST_UNPACKED, Relations
+from websearch_gateway.pages.formats.sheet_looks import (
+    Looks,
+    Shared,
+    _note_cells,
+    _note_hidden_columns,
+    _note_hidden_rows,
+    _note_links,
+)
 from websearch_gateway.pages.formats.sheets import (
     FAR,
     HIDDEN_CELLS,
@@ -328,6 +336,30 @@ class TestWithTheExtra:
         assert "secret" not in page.markdown
         assert page.warnings == (HIDDEN_CELLS,)
 
+    @pytest.mark.parametrize(
+        ("row", "is_shown"),
+        [
+            ('<row r="2">', True),
+            ("<row>", True),
+            ('<row r="2" ht="15">', True),
+            ('<row r="2" hidden="0">', True),
+            ('<row r="2" hidden="1">', False),
+            ('<row r="2" ht="0">', False),
+        ],
+    )
+    def test_where_rows_are_hidden_by_default_those_that_are_written_are_shown(
+        self, row: str, is_shown: bool
+    ) -> None:
+        """Programs write only the rows that are shown, and say once that all others are hidden (`zeroHeight`)."""
+        rows = f'<row r="1">{cell("A1", "Port")}</row>{row}{cell("A2", "Pier")}</row>'
+        sheet = (
+            f'<worksheet {SPACE}><sheetFormatPr defaultRowHeight="15" zeroHeight="1"/>'
+            f"<sheetData>{rows}</sheetData></worksheet>"
+        )
+        page = zipped(sheets("", more={"xl/worksheets/s1.xml": sheet}), URL, "")
+        assert "Port" in page.markdown
+        assert ("Pier" in page.markdown) == is_shown
+
     def test_pictures_do_not_count_where_far_cells_are_left_out(self) -> None:
         rows = f'<row r="1">{cell("A1", "Port")}</row><row r="1048576">{cell("XFD1048576", "far")}</row>'
         pictures: dict[str, str | bytes] = {"xl/media/image1.png": bytes(MOST_UNPACKED)}
@@ -355,8 +387,10 @@ UNFINISHED = (
 def test_a_sheet_is_looked_at_in_linear_time_whatever_its_text(text: str) -> None:
     def looked_at(sheet: str) -> None:
         looks = Looks()
-        _note_hidden(looks, sheet.encode())
-        _note_cells(looks, sheet.encode(), Shared(), {})
+        _note_hidden_rows(looks, sheet.encode())
+        _note_hidden_columns(looks, sheet.encode())
+        _note_cells(looks, sheet.encode(), Shared())
+        _note_links(looks, sheet.encode(), Relations())
 
     assert too_much(looked_at, text) is None
 

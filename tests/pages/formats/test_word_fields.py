@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import W, packed, paragraph, relations, word
+from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.numbering import _counted
-from websearch_gateway.pages.formats.package import zipped
 
 URL = "https://example.com/a"
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.documents import book
 from tests.pages.rendering.containers import CONTAINERS, as_fragment
+from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.mail import mail
-from websearch_gateway.pages.formats.package import zipped
 
 URL = "https://example.com/a"
 

@@ -75,7 +75,7 @@ def crawled_text(
 
 def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read an HTML page."""
-    from websearch_gateway.pages.formats.html import has_little_text, needs_scripts
+    from websearch_gateway.pages.needs_scripts import has_little_text, needs_scripts
 
     root = page.parse(decode(body, charset), plain=True)
     if root is None:

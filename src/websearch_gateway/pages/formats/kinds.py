@@ -41,17 +41,15 @@ Convert = Callable[[bytes, str, str], Extracted]
 def _later(module: str, body: bytes, url: str, charset: str) -> Extracted:
     """Convert by a module of the readers, which a worker imports when it first needs it."""
     name, _, function = module.rpartition(".")
-    found: Extracted = getattr(import_module(f"websearch_gateway.pages.{name}"), function)(
-        body, url, charset
-    )
-    return found
+    convert: Convert = getattr(import_module(f"websearch_gateway.pages.{name}"), function)
+    return convert(body, url, charset)
 
 
 _FUNCTIONS: Mapping[Kind, str] = {
     "html": "extraction.extract.extract",
     "pdf": "formats.pdf.pdf",
-    "zip": "formats.package.zipped",
-    "compound": "formats.package.compound",
+    "zip": "formats.containers.zipped",
+    "compound": "formats.containers.compound",
     "rtf": "formats.rtf.rtf",
     "notebook": "formats.notebook.notebook",
     "mail": "formats.mail.mail",
@@ -127,22 +125,24 @@ _MARKUP = re.compile(
 _XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<(?:\?xml\b|!doctype\b|html\b|svg\b)", re.IGNORECASE)
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
 _DOCUMENTS = (
-    *(
-        ".pdf",
-        ".docx",
-        ".docm",
-        ".pptx",
-        ".pptm",
-        ".xlsx",
-        ".xlsm",
-        ".xlsb",
-        ".xls",
-        ".odt",
-        ".odp",
-        ".ods",
-    ),
-    *(".epub", ".rtf", ".ipynb", ".eml"),
+    ".pdf",
+    ".docx",
+    ".docm",
+    ".pptx",
+    ".pptm",
+    ".xlsx",
+    ".xlsm",
+    ".xlsb",
+    ".xls",
+    ".odt",
+    ".odp",
+    ".ods",
+    ".epub",
+    ".rtf",
+    ".ipynb",
+    ".eml",
 )
+"""How the addresses of documents end that include their pictures."""
 _STARTS: Mapping[bytes, Kind] = {
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "compound",
@@ -196,37 +196,37 @@ def kind_of(fetched: Fetched) -> Kind:
         return "pdf"
     if document := _document(fetched.body, declared):
         return document
-    for place, signature, actual in _SIGNATURES:
-        if head.startswith(signature, place):
-            raise unreadable(actual)
-    is_markup = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
-    if (
-        not is_markup
-        and not fetched.charset.startswith(("utf-16", "utf-32"))
-        and _is_binary(fetched.body, declared)
-    ):
-        raise unreadable(declared or "application/octet-stream")
+    _refuse_binary(fetched)
     if declared != "text/plain" and _FEED.match(head):
         return "feed"
     if declared in HTML_TYPES:
         return "html" if b"<" in fetched.body else "text"
     if _JSON_TYPES.fullmatch(declared):
         return "json"
-    suffix, is_vague = (
-        urlsplit(fetched.final_url).path.rpartition(".")[2].lower(),
-        declared in _VAGUE_TYPES,
-    )
-    if named := _DECLARED.get(declared) or (_SUFFIXES.get(suffix) if is_vague else None):
-        return named
+    is_vague = declared in _VAGUE_TYPES
+    suffix = urlsplit(fetched.final_url).path.rpartition(".")[2].lower()
+    if declared in _DECLARED:
+        return _DECLARED[declared]
+    if is_vague and suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    return _kind_of_text(head, declared)
+
+
+def _kind_of_text(head: bytes, declared: str) -> Kind:
+    """The kind of a text of which neither the type nor the URL tells enough, by its beginning.
+
+    Raises:
+        SearchFetchError: its type is never read as text.
+    """
     if declared == "text/plain":
         return "code" if _XML.match(head) else "text"
     if not declared.startswith("image/") and _MARKUP.match(head):
         return "html"
     if _NO_TEXT_TYPES.fullmatch(declared):
         raise unreadable(declared)
-    if head.lstrip().startswith((b"{", b"[")) and (
-        is_vague or declared.startswith("text/") or "json" in declared
-    ):
+    is_vague = declared in _VAGUE_TYPES
+    may_be_json = is_vague or declared.startswith("text/") or "json" in declared
+    if may_be_json and head.lstrip().startswith((b"{", b"[")):
         return "json"
     is_prose = is_vague or declared in _PROSE_TYPES
     return "text" if is_prose and not _XML.match(head) else "code"
@@ -237,30 +237,47 @@ def _document(body: bytes, declared: str) -> Kind | None:
     for start, kind in _STARTS.items():
         if body.startswith(start):
             return kind
-    head, is_vague = body[:SNIFFED_BYTES], declared in _VAGUE_TYPES
-    if is_vague or _JSON_TYPES.fullmatch(declared):
-        # Programs write the version of the format first or last.
-        ends = (
-            head,
-            body[-SNIFFED_BYTES:],
-        )
-        if head.lstrip().startswith(b"{") and any(map(_NOTEBOOK.search, ends)):
-            return "notebook"
-    if declared in ("message/rfc822", "multipart/related") or (
-        is_vague and len(_HEADER.findall(head)) >= LEAST_HEADERS
-    ):
-        return "mail"
-    return None
+    head = body[:SNIFFED_BYTES]
+    is_vague = declared in _VAGUE_TYPES
+    may_be_notebook = is_vague or _JSON_TYPES.fullmatch(declared)
+    if may_be_notebook and _is_notebook(body):
+        return "notebook"
+    has_heads = is_vague and len(_HEADER.findall(head)) >= LEAST_HEADERS
+    return "mail" if has_heads or declared in _MAIL_TYPES else None
+
+
+def _is_notebook(body: bytes) -> bool:
+    """Whether JSON says that it is a notebook: programs write the version of the format first or last."""
+    head, end = body[:SNIFFED_BYTES], body[-SNIFFED_BYTES:]
+    says_so = _NOTEBOOK.search(head) or _NOTEBOOK.search(end)
+    return says_so is not None and head.lstrip().startswith(b"{")
+
+
+def _refuse_binary(fetched: Fetched) -> None:
+    """Raise an error for what is no text, by its signature or its bytes.
+
+    Raises:
+        SearchFetchError: see `kind_of`.
+    """
+    declared, head = fetched.content_type, fetched.body[:SNIFFED_BYTES]
+    for place, signature, actual in _SIGNATURES:
+        if head.startswith(signature, place):
+            raise unreadable(actual)
+    is_markup = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
+    has_wide_characters = fetched.charset.startswith(("utf-16", "utf-32"))
+    if is_markup or has_wide_characters:
+        return
+    if _is_binary(fetched.body, declared):
+        raise unreadable(declared or "application/octet-stream")
 
 
 def _is_binary(body: bytes, declared: str) -> bool:
     """Whether a body contains bytes that text never has. With a declared text type a few are allowed, but no NUL."""
     sample = body[:SAMPLED_BYTES]
-    found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
-    allowed = (
-        0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY
-    )
-    return found > allowed or b"\0" in sample
+    controls = len(sample) - len(sample.translate(None, _BINARY_BYTES))
+    is_declared = declared == "text/plain" or declared not in _VAGUE_TYPES
+    allowed = len(sample) // MOST_BINARY if is_declared else 0
+    return controls > allowed or b"\0" in sample
 
 
 def unreadable(content_type: str) -> SearchFetchError:

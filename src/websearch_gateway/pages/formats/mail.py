@@ -16,18 +16,6 @@ from websearch_gateway.pages.formats.rendering import to_markdown
 if TYPE_CHECKING:
     from email.message import EmailMessage
 
-MOST_PARTS, DEEPEST_PART = 200, 20
-"""The most parts of a message, and how deep they may lie: each line is compared with each boundary around it."""
-MOST_HEADER = 2_000
-_SHOWN = ("Subject", "From", "To", "Cc", "Date")
-RICHER = 0.1
-"""The HTML of a message is read in place of its plain text if so large a part of its words, and more than FEW_WORDS,
-are only there, as in a table that the plain text leaves out."""
-FEW_WORDS = 2
-_READ = ("text/plain", "text/html", "text/markdown", "text/enriched")
-"""The kinds of text that are alternatives of each other."""
-_WORD = re.compile(r"\w+")
-
 
 def mail(body: bytes, url: str, charset: str) -> Extracted:
     """An e-mail; attached files are named and not read. A page that a browser saved in this format is that page."""
@@ -35,10 +23,11 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
     if saved := _saved_page(message, url):
         return saved
     attached: list[str] = []
-    texts = [*_message(message, attached)]
+    texts = list(_message(message, attached))
     if attached:
         texts.append("**Attachments:**\n\n" + "\n".join(attached))
-    title, day = _line(message.get("Subject", "")), day_of(_line(message.get("Date", "")))
+    day = day_of(_line(message.get("Date", "")))
+    title = _line(message.get("Subject", ""))
     return Extracted(title, "\n\n".join(filter(None, texts)), day or None)
 
 
@@ -56,32 +45,81 @@ def _saved_page(message: EmailMessage, url: str) -> Extracted | None:
     return formats.CONVERTERS["html"](body, place if is_web_address(place) else url, charset)
 
 
+# --- what a message shows ---
+
+_SHOWN = ("Subject", "From", "To", "Cc", "Date")
+
+
 def _message(message: EmailMessage, attached: list[str]) -> Iterator[str]:
     """The heads and texts of a message. Notes the files in `attached`."""
-    heads = [f"**{name}:** {text}" for name in _SHOWN if (text := _line(message.get(name, "")))]
-    yield "\n".join(f"{head}  " for head in heads).rstrip()
+    yield "\n".join(_heads(message)).rstrip()
     yield from _texts(message, attached)
 
 
+def _heads(message: EmailMessage) -> Iterator[str]:
+    for name in _SHOWN:
+        if text := _line(message.get(name, "")):
+            yield f"**{name}:** {text}  "
+
+
 def _texts(part: EmailMessage, attached: list[str]) -> Iterator[str]:
-    kind, name = part.get_content_type(), part.get_filename()
+    kind = part.get_content_type()
     inside = _inside(part)
     if kind == "multipart/alternative":
         yield _best_of(inside, attached)
-    elif kind == "multipart/related":  # its other parts are the pictures of the first
-        yield from (text for first in inside[:1] for text in _texts(first, attached))
-        _note([other for other in inside[1:] if other.get_filename()], attached)
+    elif kind == "multipart/related":
+        yield from _related(inside, attached)
     elif kind == "message/rfc822":
         for message in inside:
             if message.get("From"):
                 yield "**Forwarded message:**"
             yield from _message(message, attached)
     elif inside:
-        yield from (text for each in inside for text in _texts(each, attached))
-    elif name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
-        _note([part], attached)
+        for each in inside:
+            yield from _texts(each, attached)
+    elif _is_file(part):
+        _note(part, attached)
+    elif kind == "text/html":
+        yield to_markdown(_text(part))
     else:
-        yield to_markdown(_text(part)) if kind == "text/html" else _plain(part)
+        yield _plain(part)
+
+
+def _related(parts: Sequence[EmailMessage], attached: list[str]) -> Iterator[str]:
+    """The texts of the first part; the others are its pictures."""
+    for text in parts[:1]:
+        yield from _texts(text, attached)
+    for picture in parts[1:]:
+        if picture.get_filename():
+            _note(picture, attached)
+
+
+def _is_file(part: EmailMessage) -> bool:
+    is_text = part.get_content_type().startswith("text/")
+    is_attached = part.get_content_disposition() == "attachment"
+    return not is_text or is_attached or bool(part.get_filename())
+
+
+def _note(file: EmailMessage, attached: list[str]) -> None:
+    kind = file.get_content_type()
+    if not kind.startswith("multipart/"):
+        attached.append(f"* {_line(file.get_filename() or 'unnamed')} ({kind})")
+
+
+def _inside(part: EmailMessage) -> list[Any]:
+    payload = part.get_payload()
+    return payload if part.is_multipart() and isinstance(payload, list) else []
+
+
+# --- alternatives ---
+
+RICHER = 0.1
+"""The HTML of a message is read in place of its plain text if so large a part of its words, and more than FEW_WORDS,
+are only there, as in a table that the plain text leaves out."""
+FEW_WORDS = 2
+_READ = ("text/plain", "text/html", "text/markdown", "text/enriched")
+"""The kinds of text that are alternatives of each other."""
+_WORD = re.compile(r"\w+")
 
 
 def _best_of(alternatives: Sequence[EmailMessage], attached: list[str]) -> str:
@@ -94,21 +132,16 @@ def _best_of(alternatives: Sequence[EmailMessage], attached: list[str]) -> str:
         text = "\n\n".join(filter(None, _texts(alternative, attached)))
         words = set(_WORD.findall(text))
         only_here = len(words.difference(_WORD.findall(best)))
-        if only_here > max(FEW_WORDS, RICHER * len(words)) or not best:
+        if not best or only_here > max(FEW_WORDS, RICHER * len(words)):
             best = text
     return best
 
 
-def _note(files: Sequence[EmailMessage], attached: list[str]) -> None:
-    for file in files:
-        kind = file.get_content_type()
-        if not kind.startswith("multipart/"):
-            attached.append(f"* {_line(file.get_filename() or 'unnamed')} ({kind})")
+# --- the parts of a message ---
 
-
-def _inside(part: EmailMessage) -> list[Any]:
-    payload = part.get_payload()
-    return payload if part.is_multipart() and isinstance(payload, list) else []
+MOST_PARTS, DEEPEST_PART = 200, 20
+"""The most parts of a message, and how deep they may lie: each line is compared with each boundary around it."""
+MOST_HEADER = 2_000
 
 
 class _EnoughPartsError(Exception):
@@ -153,6 +186,8 @@ def _parsed(body: bytes) -> EmailMessage:
         message_from_bytes(body, policy=Headers(max_line_length=None, message_factory=Part))
     return parts[0]
 
+
+# --- a text ---
 
 _FLOWED = re.compile(r"(?<!^--) \n(?!>|[ \t]*\n)", re.MULTILINE)
 """The end of a line that goes on in the next one (RFC 3676), which is not the line above a signature."""

@@ -13,22 +13,7 @@ from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.plain import fenced
 from websearch_gateway.pages.formats.rendering import to_markdown, until_too_long
 
-LONGEST_OUTPUT = 20_000
-"""The most characters of one output: a program may print without end."""
-
-LONGEST_MARKUP = 200_000
-"""Longer HTML of an output is left out whole: what hides its text may stand at its end."""
-
-LEFT_OUT = "[… the rest of this output is left out]"
-
-_COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}[A-Za-z]")
-# Also one without an end, so that no two searches read the same text.
-_INLINE_IMAGE = re.compile(r"!\[((?:[^\]\n!]|!(?!\[)){0,500}+)\]\((?:data|attachment):[^)\n]*+\)?")
 _HEADING = re.compile(r"^#{1,2} +(.{1,300}?)[ #]*$", re.MULTILINE)
-_LANGUAGE = re.compile(r"[\w+#.-]{1,20}")
-_DEEPEST_HEADING = 6
-# The kinds of outputs in nbformat 3, by those of nbformat 4.
-_OLD_PICTURES = ("png", "jpeg", "svg", "pdf")
 
 
 def notebook(body: bytes, url: str, charset: str) -> Extracted:
@@ -42,12 +27,8 @@ def notebook(body: bytes, url: str, charset: str) -> Extracted:
         cells = value["cells"] if "cells" in value else _old_cells(value)
     except MALFORMED:
         raise SearchFetchError("The notebook is damaged.", details={"reason": "damaged"}) from None
-    metadata = _dict(value.get("metadata"))
-    language = _language(metadata)
-    parts = (
-        part for cell in _list(cells) if isinstance(cell, dict) for part in _cell(cell, language)
-    )
-    text = "\n\n".join(until_too_long(parts))
+    language = _language(_dict(value.get("metadata")))
+    text = "\n\n".join(until_too_long(_cells(_list(cells), language)))
     heading = _HEADING.search(text)
     return Extracted(plain(heading[1]) if heading else "", text, None)
 
@@ -57,27 +38,53 @@ def _old_cells(notebook: dict[str, Any]) -> list[Any]:
     return [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
 
 
+_LANGUAGE = re.compile(r"[\w+#.-]{1,20}")
+
+
 def _language(metadata: dict[str, Any]) -> str:
-    name = _dict(metadata.get("language_info")).get("name") or _dict(
-        metadata.get("kernelspec")
-    ).get("language")
-    return name.lower() if isinstance(name, str) and _LANGUAGE.fullmatch(name) else "python"
+    """The language of the code, which is Python where nothing says otherwise."""
+    declared = _dict(metadata.get("language_info")).get("name")
+    name = declared or _dict(metadata.get("kernelspec")).get("language")
+    is_name = isinstance(name, str) and _LANGUAGE.fullmatch(name)
+    return str(name).lower() if is_name else "python"
 
 
-def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
-    source = _joined(cell.get("source", cell.get("input"))).strip("\n")
-    kind = cell.get("cell_type")
-    if kind == "code":
-        if source.strip():
-            yield _fenced(source, language)
-        for output in _list(cell.get("outputs")):
-            if text := _output(_dict(output)):
-                yield text
-    elif source.strip():
-        text = _INLINE_IMAGE.sub(
-            lambda match: f"[Image: {match[1]}]" if match[1] else "[Image]", source
-        ).strip()
-        yield f"{'#' * _level(cell)} {' '.join(text.split())}" if kind == "heading" else text
+# --- cells ---
+
+_DEEPEST_HEADING = 6
+# Also one without an end, so that no two searches read the same text.
+_INLINE_IMAGE = re.compile(r"!\[((?:[^\]\n!]|!(?!\[)){0,500}+)\]\((?:data|attachment):[^)\n]*+\)?")
+
+
+def _cells(cells: list[Any], language: str) -> Iterator[str]:
+    """The texts, the code and the outputs of the cells."""
+    for cell in cells:
+        if not isinstance(cell, dict):
+            continue
+        source = _joined(cell.get("source", cell.get("input"))).strip("\n")
+        if cell.get("cell_type") == "code":
+            yield from _code(cell, source, language)
+        elif source.strip():
+            yield _text(cell, source)
+
+
+def _code(cell: dict[str, Any], source: str, language: str) -> Iterator[str]:
+    if source.strip():
+        yield _fenced(source, language)
+    for output in _list(cell.get("outputs")):
+        if text := _output(_dict(output)):
+            yield text
+
+
+def _text(cell: dict[str, Any], source: str) -> str:
+    text = _INLINE_IMAGE.sub(_named_image, source).strip()
+    if cell.get("cell_type") == "heading":
+        return f"{'#' * _level(cell)} {' '.join(text.split())}"
+    return text
+
+
+def _named_image(image: re.Match[str]) -> str:
+    return f"[Image: {image[1]}]" if image[1] else "[Image]"
 
 
 def _level(cell: dict[str, Any]) -> int:
@@ -85,42 +92,55 @@ def _level(cell: dict[str, Any]) -> int:
     return min(level, _DEEPEST_HEADING) if isinstance(level, int) and level > 0 else 1
 
 
+# --- outputs ---
+
+LONGEST_OUTPUT = 20_000
+"""The most characters of one output: a program may print without end."""
+LONGEST_MARKUP = 200_000
+"""Longer HTML of an output is left out whole: what hides its text may stand at its end."""
+LEFT_OUT = "[… the rest of this output is left out]"
+_OLD_PICTURES = ("png", "jpeg", "svg", "pdf")
+"""The kinds of pictures in outputs of nbformat 3."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}[A-Za-z]")
+
+
 def _output(output: dict[str, Any]) -> str:
     """The text of an output: its richest form that is text."""
     if output.get("output_type") in ("error", "pyerr"):
         return _fenced(f"{_joined(output.get('ename'))}: {_joined(output.get('evalue'))}", "")
-    data = _dict(output.get("data"))
-    if not data:  # a stream, or nbformat 3, which has the forms beside each other
-        markup, picture = (
-            _joined(output.get("html")),
-            next((one for one in _OLD_PICTURES if one in output), None),
-        )
-        data = (
-            {"text/html": markup}
-            if markup
-            else {f"image/{picture}": ""}
-            if picture and "text" not in output
-            else {}
-        )
-        data["text/plain"] = output.get("text", output.get("latex"))
-    if markdown := _joined(data.get("text/markdown")).strip():
+    forms = _dict(output.get("data")) or _old_forms(output)
+    if markdown := _joined(forms.get("text/markdown")).strip():
         return markdown
-    if markup := _joined(data.get("text/html")):
-        if len(markup) > LONGEST_MARKUP:
-            return LEFT_OUT
-        return _cut(to_markdown(markup).strip())
-    if image := next((name for name in data if name.startswith("image/")), None):
+    if markup := _joined(forms.get("text/html")):
+        is_short = len(markup) <= LONGEST_MARKUP
+        return _cut(to_markdown(markup).strip()) if is_short else LEFT_OUT
+    if image := next((kind for kind in forms if kind.startswith("image/")), None):
         return f"[Image: {image}]"
-    return _fenced(_joined(data.get("text/plain", data.get("text/latex"))), "")
+    return _fenced(_joined(forms.get("text/plain", forms.get("text/latex"))), "")
+
+
+def _old_forms(output: dict[str, Any]) -> dict[str, Any]:
+    """The forms of a stream, and of an output of nbformat 3, which has them beside each other."""
+    forms: dict[str, Any] = {"text/plain": output.get("text", output.get("latex"))}
+    picture = next((kind for kind in _OLD_PICTURES if kind in output), "")
+    if markup := _joined(output.get("html")):
+        forms["text/html"] = markup
+    elif picture and "text" not in output:
+        forms[f"image/{picture}"] = ""
+    return forms
 
 
 def _fenced(text: str, language: str) -> str:
+    """Code in its language, or without one an output, as a code block."""
     text = _COLOURS.sub("", text).strip("\n").rstrip()
     return fenced(text if language else _cut(text), language)
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_OUTPUT else f"{text[:LONGEST_OUTPUT]}\n{LEFT_OUT}"
+
+
+# --- values of any type ---
 
 
 def _joined(value: Any) -> str:

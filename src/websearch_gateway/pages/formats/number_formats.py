@@ -23,20 +23,7 @@ BUILT_IN = {
     **dict.fromkeys((7, 8, 39, 40, 43, 44), "#,##0.00"),
 }
 """The codes of the built-in formats, which a workbook names by number. Some show the currency of the reader's system."""
-LONGEST_CODE = 200
 MOST_DECIMALS = 15
-
-_SECTION = re.compile(r'((?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*)(?:;|\Z)')
-_CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
-_BRACKETS = re.compile(r"\[[^\]]*\]")
-_PADDING = re.compile(r"[_*].")
-_QUOTED = re.compile(r'"([^"]*)"|\\(.)')
-_DIGITS = re.compile(r"(?:[0#?][0#?,]*(?:\.[0#?]*)?|\.[0#?]+),*")
-_EXPONENT = re.compile(r"E[+-](0{1,3})", re.IGNORECASE)
-# Dates, fractions and conditions have other rules; the value itself serves there.
-_OTHER_RULES = re.compile(r"[ymdhse@/]|general", re.IGNORECASE)
-_UNSEEN = re.compile(r"(?:\[[^\]]*\])?;[;\s]*")
-_CONDITION = re.compile(r"\[[<>=]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +59,17 @@ class NumberFormat:
         if value == 0 and self.zero is not None:
             return self.zero
         try:
-            exact = abs(Decimal(repr(value))) * (100 if self.is_percentage else 1)
-            exact = exact.scaleb(-3 * self.thousandths)
-            if self.exponent_digits:
-                return self._with_exponent(exact, "-" if value < 0 else "")
-            rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP)
+            return self._counted(value)
         except InvalidOperation:  # not a number, or too large to be written out
             return str(value)
+
+    def _counted(self, value: float) -> str:
+        exact = abs(Decimal(repr(value))).scaleb(-3 * self.thousandths)
+        if self.is_percentage:
+            exact *= 100
+        if self.exponent_digits:
+            return self._with_exponent(exact, "-" if value < 0 else "")
+        rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP)
         sign = "-" if value < 0 and rounded else ""
         if self.places:
             return sign + self._in_places(f"{rounded:f}")
@@ -92,17 +83,30 @@ class NumberFormat:
         return f"{sign}{self.before}{digits}E{exponent[0]}{power}{self.after}"
 
     def _in_places(self, digits: str) -> str:
-        """The digits from the last place to the first one, which takes all that are left."""
-        written: list[str] = []
-        left = self.places.count("0")
+        """The digits from the last place to the first one, which takes all that remain."""
+        backwards: list[str] = []
+        open_places = self.places.count("0")
         for sign in reversed(self.places):
             if sign != "0":
-                written.append(sign)
+                backwards.append(sign)
                 continue
-            left -= 1
-            written.append((digits[-1:] or "0") if left else digits or "0")
+            open_places -= 1
+            backwards.append((digits[-1:] if open_places else digits) or "0")
             digits = digits[:-1]
-        return "".join(reversed(written)).strip()
+        return "".join(reversed(backwards)).strip()
+
+
+# --- codes ---
+
+LONGEST_CODE = 200
+_SECTION = re.compile(r'((?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*)(?:;|\Z)')
+"""The format of positive numbers, and behind it those of negative ones and of zero."""
+_CONDITION = re.compile(r"\[[<>=]")
+_UNSEEN = re.compile(r"(?:\[[^\]]*\])?;[;\s]*")
+_DIGITS = re.compile(r"(?:[0#?][0#?,]*(?:\.[0#?]*)?|\.[0#?]+),*")
+_EXPONENT = re.compile(r"E[+-](0{1,3})", re.IGNORECASE)
+# Dates, fractions and conditions have other rules; the value itself serves there.
+_OTHER_RULES = re.compile(r"[ymdhse@/]|general", re.IGNORECASE)
 
 
 def number_format(code: str) -> NumberFormat | None:
@@ -111,34 +115,57 @@ def number_format(code: str) -> NumberFormat | None:
         return None
     if _UNSEEN.fullmatch(code):
         return NumberFormat(is_unseen=True)
-    sections = [section[1] for section in _SECTION.finditer(code)]
-    shape, held = _shape(sections[0])
-    digits = _DIGITS.search(shape)
+    positive, *others = [section[1] for section in _SECTION.finditer(code)]
+    zero = _text_alone(others[1]) if len(others) > 1 else None
+    shape = _shape(positive)
+    digits = _digits(shape.signs)
     if digits is None:
         return None
-    exponent = _EXPONENT.match(shape, digits.end())
-    end = exponent.end() if exponent else digits.end()
-    before, after = shape[: digits.start()], shape[end:]
+    before, after = shape.signs[: digits.start], shape.signs[digits.end :]
     if _OTHER_RULES.search(before + after):
         return None
-    zero = _text_alone(sections[2]) if len(sections) > 2 else None
     if _DIGITS.search(after):
-        places = _filled(shape, held).replace("?", "0").replace("#", "0")
-        is_plain = _PLACES.fullmatch(shape) is not None and not exponent
-        return NumberFormat(places=places, zero=zero) if is_plain else None
-    numbers = digits[0].rstrip(",")
-    whole, _, decimals = numbers.partition(".")
-    texts = iter(held)
+        return None if digits.exponent_digits else _in_places(shape, zero)
+    texts_before = before.count(_TEXT)
     return NumberFormat(
-        before=_filled(before, texts).lstrip(" ("),
-        after=_filled(after, texts).rstrip(" )"),
-        whole_digits=max(whole.replace(",", "").count("0"), 1),
-        decimals=min(len(decimals), MOST_DECIMALS),
-        has_thousands="," in whole,
-        is_percentage="%" in shape,
-        thousandths=len(digits[0]) - len(numbers),
-        exponent_digits=len(exponent[1]) if exponent else 0,
+        before=_filled(before, shape.texts).lstrip(" ("),
+        after=_filled(after, shape.texts[texts_before:]).rstrip(" )"),
+        whole_digits=max(digits.whole.count("0"), 1),
+        decimals=min(len(digits.decimals), MOST_DECIMALS),
+        has_thousands="," in digits.whole,
+        is_percentage="%" in shape.signs,
+        thousandths=digits.thousandths,
+        exponent_digits=digits.exponent_digits,
         zero=zero,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """Where the first digits of a section stand, with their exponent, and what is before and behind their point."""
+
+    start: int
+    end: int
+    whole: str
+    decimals: str
+    thousandths: int
+    exponent_digits: int
+
+
+def _digits(signs: str) -> _Digits | None:
+    digits = _DIGITS.search(signs)
+    if digits is None:
+        return None
+    exponent = _EXPONENT.match(signs, digits.end())
+    number = digits[0].rstrip(",")  # each comma behind it divides by a thousand
+    whole, _, decimals = number.partition(".")
+    return _Digits(
+        start=digits.start(),
+        end=exponent.end() if exponent else digits.end(),
+        whole=whole,
+        decimals=decimals,
+        thousandths=len(digits[0]) - len(number),
+        exponent_digits=len(exponent[1]) if exponent else 0,
     )
 
 
@@ -146,24 +173,49 @@ _PLACES = re.compile(r"[0#?()\s\0/-]*")
 """Digits between signs that are no points, commas or letters."""
 
 
-def _shape(section: str) -> tuple[str, list[str]]:
-    """A section of a code with a zero byte in place of each of its texts, and these."""
-    bare = _PADDING.sub("", _CURRENCY.sub(r'"\1"', section))
-    bare = _BRACKETS.sub("", bare)
-    held = [quoted[1] or quoted[2] or "" for quoted in _QUOTED.finditer(bare)]
-    return _QUOTED.sub("\0", bare), held
-
-
-def _filled(shape: str, texts: Iterable[str]) -> str:
-    """A shape with its texts."""
-    rest = iter(texts)
-    return re.sub("\0", lambda _: next(rest), shape)
+def _in_places(shape: _Shape, zero: str | None) -> NumberFormat | None:
+    """The format of numbers whose digits stand between other signs; None if these are no such signs."""
+    if not _PLACES.fullmatch(shape.signs):
+        return None
+    places = _filled(shape.signs, shape.texts).replace("?", "0").replace("#", "0")
+    return NumberFormat(places=places, zero=zero)
 
 
 def _text_alone(section: str) -> str | None:
     """The text of a section without digits; None for any other."""
-    shape, held = _shape(section)
-    bare = shape.replace("?", "")
-    if _DIGITS.search(bare) or _OTHER_RULES.search(bare):
+    shape = _shape(section)
+    signs = shape.signs.replace("?", "")
+    if _DIGITS.search(signs) or _OTHER_RULES.search(signs):
         return None
-    return _filled(bare, held).strip()
+    return _filled(signs, shape.texts).strip()
+
+
+# --- the texts in a code ---
+
+_TEXT = "\0"
+_CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
+_BRACKETS = re.compile(r"\[[^\]]*\]")
+_PADDING = re.compile(r"[_*].")
+_QUOTED = re.compile(r'"([^"]*)"|\\(.)')
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A section of a code: its signs, with a zero byte in place of each of its texts, and these."""
+
+    signs: str
+    texts: list[str]
+
+
+def _shape(section: str) -> _Shape:
+    bare = _CURRENCY.sub(r'"\1"', section)
+    bare = _PADDING.sub("", bare)
+    bare = _BRACKETS.sub("", bare)
+    texts = [quoted[1] or quoted[2] or "" for quoted in _QUOTED.finditer(bare)]
+    return _Shape(_QUOTED.sub(_TEXT, bare), texts)
+
+
+def _filled(signs: str, texts: Iterable[str]) -> str:
+    """Signs with their texts."""
+    rest = iter(texts)
+    return re.sub(_TEXT, lambda _: next(rest), signs)

@@ -14,17 +14,18 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _VAL = f"{W}val"
 LEVELS = 9
 MOST_COUNTED = 99_999
-_UNNUMBERED = ("bullet", "none", "")
-_PLACE = re.compile(r"%([1-9])")
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
-    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a list: its kind of number, the text around it (`%1.%2`), and the first number."""
+    """A level of a list.
+
+    Attributes:
+        kind: how its numbers are written, such as `lowerRoman`.
+        text: what stands around them, such as `%1.%2`: the number of the first level, and of this one.
+        start: the first number.
+        is_legal: whether the numbers of the levels above are written with digits too.
+    """
 
     kind: str = ""
     text: str = ""
@@ -33,16 +34,44 @@ class Level:
 
     @property
     def is_numbered(self) -> bool:
-        return self.kind not in _UNNUMBERED
+        return self.kind not in ("bullet", "none", "")
 
 
 @dataclass(slots=True)
 class List:
-    """A list; those that share their levels go on with each other's numbers."""
+    """A list; those that share their levels go on with each other's numbers.
+
+    Attributes:
+        counts: the number that each level has reached; 0 where it has not begun.
+        restarts: the number that the next item of a level has.
+    """
 
     levels: Mapping[int, Level]
     counts: list[int]
     restarts: dict[int, int] = field(default_factory=dict)
+
+    def level(self, level: int) -> Level:
+        return self.levels.get(level, Level())
+
+    def count(self, level: int) -> None:
+        """Count an item; the levels below it begin again."""
+        if level in self.restarts:
+            self.counts[level] = self.restarts.pop(level)
+        elif self.counts[level] == 0:
+            self.counts[level] = self.level(level).start
+        else:
+            self.counts[level] = min(self.counts[level] + 1, MOST_COUNTED)
+        self.counts[level + 1 :] = [0] * (LEVELS - level - 1)
+
+    def number(self, level: int, *, is_legal: bool) -> str:
+        """The number that a level has reached, or that it begins with."""
+        declared = self.level(level)
+        kind = "decimal" if is_legal else declared.kind
+        return _counted(self.counts[level] or declared.start, kind)
+
+
+_PLACE = re.compile(r"%([1-9])")
+"""Where the number of a level stands in the text around numbers."""
 
 
 class Numbering:
@@ -51,22 +80,24 @@ class Numbering:
     def __init__(self, root: Any) -> None:
         self._lists: dict[str, List] = {}
         self._levels_of_styles: dict[str, int] = {}
-        abstract: dict[str, List] = {}
+        shared: dict[str, List] = {}
         for element in () if root is None else root:
             if element.tag == f"{W}abstractNum":
-                levels = {
-                    _number(level.get(f"{W}ilvl", "")): level
-                    for level in element.iterchildren(f"{W}lvl")
-                }
-                for at, level in levels.items():
-                    if style := _value(level, "pStyle"):
-                        self._levels_of_styles[style] = at
-                found = List({at: _level(level) for at, level in levels.items()}, [0] * LEVELS)
-                abstract[element.get(f"{W}abstractNumId", "")] = found
+                shared[element.get(f"{W}abstractNumId", "")] = self._shared(element)
             elif element.tag == f"{W}num":
-                base = abstract.get(_value(element, "abstractNumId"))
+                base = shared.get(_value(element, "abstractNumId"))
                 if base is not None:
                     self._lists[element.get(f"{W}numId", "")] = _with_changes(element, base)
+
+    def _shared(self, element: Any) -> List:
+        """What lists share. Notes the levels that are reserved for paragraphs of a style."""
+        levels: dict[int, Level] = {}
+        for level in element.iterchildren(f"{W}lvl"):
+            number = _number(level.get(f"{W}ilvl", ""))
+            levels[number] = _level(level)
+            if style := _value(level, "pStyle"):
+                self._levels_of_styles[style] = number
+        return List(levels, [0] * LEVELS)
 
     def level_of_style(self, style: str) -> int:
         """The level that a list reserves for paragraphs of a style; 0 if none does."""
@@ -74,32 +105,24 @@ class Numbering:
 
     def level(self, list_id: str, level: int) -> Level | None:
         """A level of a list; None if there is no such list."""
-        found = self._lists.get(list_id)
-        return None if found is None else found.levels.get(level, Level())
+        numbered = self._lists.get(list_id)
+        return None if numbered is None else numbered.level(level)
 
     def next_mark(self, list_id: str, level: int) -> str:
         """Count a paragraph. Returns its number as Word shows it, such as `1.2` or `(a)`; "" if it has none."""
-        found = self._lists[list_id]
-        own = found.levels.get(level, Level())
-        restart = found.restarts.pop(level, None)
-        counts = found.counts
-        if restart is not None:
-            counts[level] = restart
-        else:
-            counts[level] = (
-                own.start if counts[level] == 0 else min(counts[level] + 1, MOST_COUNTED)
-            )
-        counts[level + 1 :] = [0] * (LEVELS - level - 1)
+        numbered = self._lists[list_id]
+        numbered.count(level)
+        own = numbered.level(level)
         if not own.is_numbered:
             return ""
 
-        def written(place: re.Match[str]) -> str:
-            at = int(place[1]) - 1
-            outer = found.levels.get(at, Level())
-            kind = "decimal" if own.is_legal else outer.kind
-            return _counted(counts[at] or outer.start, kind)
+        def number_at(place: re.Match[str]) -> str:
+            return numbered.number(int(place[1]) - 1, is_legal=own.is_legal)
 
-        return _PLACE.sub(written, own.text).strip()
+        return _PLACE.sub(number_at, own.text).strip()
+
+
+# --- what a document declares ---
 
 
 def _with_changes(element: Any, base: List) -> List:
@@ -107,22 +130,37 @@ def _with_changes(element: Any, base: List) -> List:
     levels = dict(base.levels)
     restarts = {}
     for change in element.iterchildren(f"{W}lvlOverride"):
-        at = _number(change.get(f"{W}ilvl", ""))
+        number = _number(change.get(f"{W}ilvl", ""))
         own = change.find(f"{W}lvl")
         if own is not None:
-            levels[at] = _level(own)
+            levels[number] = _level(own)
         if start := _value(change, "startOverride"):
-            restarts[at] = _number(start)
+            restarts[number] = _number(start)
     return List(levels, base.counts, restarts)
 
 
 def _level(element: Any) -> Level:
+    number = _number(element.get(f"{W}ilvl", ""))
+    text = f"%{number + 1}."
+    if element.find(f"{W}lvlText") is not None:
+        text = _value(element, "lvlText")
     start = _value(element, "start")
     legal = element.find(f"{W}isLgl")
     is_legal = legal is not None and legal.get(_VAL, "1") not in ("0", "false", "off")
-    place = _number(element.get(f"{W}ilvl", "")) + 1
-    text = f"%{place}." if element.find(f"{W}lvlText") is None else _value(element, "lvlText")
     return Level(_value(element, "numFmt"), text, _number(start) if start else 1, is_legal)
+
+
+def _number(text: str) -> int:
+    is_number = text.isascii() and text.isdecimal() and len(text) < 9
+    return min(int(text), MOST_COUNTED) if is_number else 0
+
+
+def _value(parent: Any, name: str) -> str:
+    element = parent.find(W + name)
+    return "" if element is None else str(element.get(_VAL, ""))
+
+
+# --- kinds of numbers ---
 
 
 def _counted(number: int, kind: str) -> str:
@@ -135,17 +173,49 @@ def _letters(number: int) -> str:
     return chr(ord("a") + letter) * (min(repeats, 10) + 1) if number > 0 else ""
 
 
+def _upper_letters(number: int) -> str:
+    return _letters(number).upper()
+
+
+_ROMAN = {
+    1000: "m",
+    900: "cm",
+    500: "d",
+    400: "cd",
+    100: "c",
+    90: "xc",
+    50: "l",
+    40: "xl",
+    10: "x",
+    9: "ix",
+    5: "v",
+    4: "iv",
+    1: "i",
+}
+_ROMAN_BELOW = 4_000
+"""Larger numbers are written with digits."""
+
+
 def _roman(number: int) -> str:
+    if number >= _ROMAN_BELOW:
+        return str(number)
     text = ""
-    for value, digits in _ROMAN:
-        count, number = divmod(number, value)
-        text += digits * count
+    for worth, sign in _ROMAN.items():
+        count, number = divmod(number, worth)
+        text += sign * count
     return text
+
+
+def _upper_roman(number: int) -> str:
+    return _roman(number).upper()
+
+
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def _ordinal(number: int) -> str:
     is_teen = 10 < number % 100 < 20
-    ending = "th" if is_teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = "th" if is_teen else _ENDINGS.get(number % 10, "th")
     return f"{number}{ending}"
 
 
@@ -160,7 +230,9 @@ def _chinese(number: int) -> str:
     tens, ones = divmod(number, 10)
     if not tens:
         return _CHINESE[ones]
-    return f"{_CHINESE[tens] if tens > 1 else ''}十{_CHINESE[ones] if ones else ''}"
+    before = _CHINESE[tens] if tens > 1 else ""
+    after = _CHINESE[ones] if ones else ""
+    return f"{before}十{after}"
 
 
 def _circled(number: int) -> str:
@@ -168,36 +240,29 @@ def _circled(number: int) -> str:
     return chr(ord("①") + number - 1) if 0 < number <= 20 else str(number)
 
 
-_CHINESE_KINDS = (
-    *(
-        "chineseCounting",
-        "chineseCountingThousand",
-        "taiwaneseCounting",
-        "taiwaneseCountingThousand",
-    ),
-    *("japaneseCounting", "japaneseDigitalTenThousand"),
-)
+def _two_digits(number: int) -> str:
+    return f"{number:02}"
+
+
+def _none(number: int) -> str:
+    return ""
+
+
 _WRITERS: Mapping[str, Callable[[int], str]] = {
     "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": lambda number: _roman(number) if number < 4_000 else str(number),
-    "upperRoman": lambda number: _roman(number).upper() if number < 4_000 else str(number),
+    "upperLetter": _upper_letters,
+    "lowerRoman": _roman,
+    "upperRoman": _upper_roman,
     "ordinal": _ordinal,
     "decimalEnclosedCircle": _circled,
     "decimalEnclosedCircleChinese": _circled,
-    **dict.fromkeys(_CHINESE_KINDS, _chinese),
-    "decimalZero": lambda number: f"{number:02}",
-    "none": lambda _: "",
-    "bullet": lambda _: "",
+    "chineseCounting": _chinese,
+    "chineseCountingThousand": _chinese,
+    "taiwaneseCounting": _chinese,
+    "taiwaneseCountingThousand": _chinese,
+    "japaneseCounting": _chinese,
+    "japaneseDigitalTenThousand": _chinese,
+    "decimalZero": _two_digits,
+    "none": _none,
+    "bullet": _none,
 }
-
-
-def _number(text: str) -> int:
-    return (
-        min(int(text), MOST_COUNTED) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-    )
-
-
-def _value(parent: Any, name: str) -> str:
-    element = parent.find(W + name)
-    return "" if element is None else str(element.get(_VAL, ""))

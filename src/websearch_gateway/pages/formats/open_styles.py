@@ -47,14 +47,21 @@ class Level:
 
 
 class Styles:
-    """The styles of a document, whose roots are those of its parts."""
+    """The styles of a document, whose roots are those of its parts.
+
+    Attributes:
+        hidden_slides: the names of the styles of slides that are not shown.
+    """
 
     def __init__(self, roots: list[Any]) -> None:
+        self.hidden_slides: set[str] = set()
         self._looks: dict[str, _Look] = {}
         self._levels: dict[str, list[Level]] = {}
         for root in roots:
             for style in root.iter(f"{STYLE}style"):
                 self._looks.setdefault(style.get(_NAME, ""), _look(style))
+                if _hides_slides(style):
+                    self.hidden_slides.add(style.get(_NAME, ""))
             for style in root.iter(f"{TEXT}list-style"):
                 levels = [_level(level) for level in islice(style, _LEVELS)]
                 self._levels[style.get(_NAME, "")] = levels
@@ -105,6 +112,11 @@ class Styles:
         for _ in range(_MOST_PARENTS):
             yield name
             name = self._looks.get(name, _Look()).parent
+
+
+def _hides_slides(style: Any) -> bool:
+    properties = style.find(f"{STYLE}drawing-page-properties")
+    return properties is not None and properties.get(f"{PRESENTATION}visibility") == "hidden"
 
 
 def _level(level: Any) -> Level:

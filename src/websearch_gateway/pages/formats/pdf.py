@@ -27,7 +27,7 @@ from websearch_gateway.pages.formats.pdf_lines import has_letters, lines
 from websearch_gateway.pages.formats.pdf_page import Sheet, Word, links, sheet, with_form_values
 from websearch_gateway.pages.formats.pdf_paragraphs import Block
 from websearch_gateway.pages.formats.pdf_text import texts_of, without_marks
-from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, Builder, markdown_of
+from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, Builder, Cell, markdown_of
 
 T = TypeVar("T")
 
@@ -245,7 +245,7 @@ def _written(
 def _write(block: Block, level: int | None, builder: Builder) -> None:
     """Add a block to the tree, as a heading of this level if there is one."""
     if block.rows:
-        builder.table(([(cell, 1, "") for cell in row] for row in block.rows), _fill_cell)
+        builder.table(([Cell(cell) for cell in row] for row in block.rows), _fill_cell)
     elif level:
         number = f"{block.number}. " if block.number else ""
         builder.texts(builder.block(f"h{level}"), texts_of(number + " ".join(block.text.split())))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from io import StringIO
 from pathlib import PurePosixPath
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from websearch_gateway.base import (
@@ -50,7 +51,8 @@ def fenced(text: str, language: str) -> str:
     text = text.strip("\n").rstrip()
     if not text.strip():
         return ""
-    mark = "`" * (1 + max((len(run) for run in _FENCES.findall(text)), default=2))
+    longest = max(map(len, _FENCES.findall(text)), default=2)
+    mark = "`" * (longest + 1)
     return f"{mark}{language}\n{text}\n{mark}"
 
 
@@ -79,6 +81,8 @@ def gzipped(body: bytes, url: str, charset: str) -> Extracted:
     return formats.CONVERTERS[formats.kind_of(file)](inside, file.final_url, file.charset)
 
 
+# --- Markdown ---
+
 _HEADING = re.compile(
     r"^# +(.{1,300}?)[ #]*$|^(?! {4})([^\s#>|*-][^\n]{0,300})\n=+[ \t]*$", re.MULTILINE
 )
@@ -98,32 +102,47 @@ def markdown(body: bytes, url: str, charset: str) -> Extracted:
     words = without_comments(decode(body, charset).removeprefix("\ufeff")).strip()
     fields: dict[str, str] = {}
     if matter := _FRONT_MATTER.match(words):
-        fields = {field[1].lower(): field[3].strip() for field in _FIELD.finditer(matter[2])}
-        words = words[matter.end() :].strip() if fields else words
+        for field in _FIELD.finditer(matter[2]):
+            name, _, value = field.groups()
+            fields[name.lower()] = value.strip()
+        if fields:
+            words = words[matter.end() :].strip()
+    title = fields.get("title") or _first_heading(words)
+    day = day_of(fields.get("date", ""))
+    return Extracted(title, _with_absolute_links(words, url), day or None)
+
+
+def _first_heading(words: str) -> str:
     heading = _HEADING.search(words)
-    title = fields.get("title", "") or (plain(heading[1] or heading[2]) if heading else "")
-    return Extracted(
-        title, _with_absolute_links(words, url), day_of(fields.get("date", "")) or None
-    )
+    return plain(heading[1] or heading[2]) if heading else ""
 
 
 def _with_absolute_links(words: str, url: str) -> str:
     """Markdown whose relative links lead where they do on the site. Those in code are no links."""
     if not url:
         return words
-    pieces, done = [], 0
-    for start, end in (*code_pieces(words), (len(words), len(words))):
-        prose = LINK.sub(lambda link: _absolute(link, 2, url), words[done:start])
-        pieces += [_DEFINITION.sub(lambda link: _absolute(link, 2, url), prose), words[start:end]]
+
+    def absolute(link: re.Match[str]) -> str:
+        return _absolute(link, url)
+
+    pieces = []
+    done = 0
+    end_of_text = (len(words), len(words))
+    for start, end in (*code_pieces(words), end_of_text):
+        prose = LINK.sub(absolute, words[done:start])
+        pieces.append(_DEFINITION.sub(absolute, prose))
+        pieces.append(words[start:end])
         done = end
     return "".join(pieces)
 
 
-def _absolute(link: re.Match[str], group: int, url: str) -> str:
-    start, end = (place - link.start() for place in link.span(group))
-    target = link[group]
-    if target.startswith(("#", "<")) or ":" in target.partition("/")[0]:
+def _absolute(link: re.Match[str], url: str) -> str:
+    """A link or a definition of one, whose second group is the target, with an absolute target."""
+    target = link[2]
+    has_scheme = ":" in target.partition("/")[0]
+    if has_scheme or target.startswith(("#", "<")):
         return link[0]
+    start, end = (place - link.start() for place in link.span(2))
     try:
         return f"{link[0][:start]}{urljoin(url, target)}{link[0][end:]}"
     except ValueError:
@@ -142,23 +161,31 @@ def day_of(text: str) -> str:
     return ""
 
 
-_QUOTED = re.compile(r'"[^"]*"')
-_MOST_CELLS = 2_000_000
-_DELIMITERS = ",;\t|"
+# --- JSON and tables ---
 
 
 def json_text(body: bytes, url: str, charset: str) -> Extracted:
     """JSON as indented code. Invalid JSON becomes plain text."""
+    encoder = json.JSONEncoder(indent=2, ensure_ascii=False)
     try:
         value = parse_strict_json(decode(body, charset))
-        indented = "".join(
-            until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value))
-        )
+        indented = "".join(until_too_long(encoder.iterencode(value)))
     except (ValueError, RecursionError):
         return text(body, url, charset)
-    names = (value.get(key) for key in ("title", "name")) if isinstance(value, dict) else ()
-    title = next((" ".join(name.split()) for name in names if isinstance(name, str)), "")
+    title = _title(value) if isinstance(value, dict) else ""
     return Extracted(title, f"```json\n{indented}\n```", None)
+
+
+def _title(value: dict[str, Any]) -> str:
+    for key in ("title", "name"):
+        if isinstance(name := value.get(key), str):
+            return " ".join(name.split())
+    return ""
+
+
+_QUOTED = re.compile(r'"[^"]*"')
+_MOST_CELLS = 2_000_000
+_DELIMITERS = ",;\t|"
 
 
 def csv_table(body: bytes, url: str, charset: str) -> Extracted:
@@ -171,7 +198,8 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
     except csv.Error:
         rows = []
     width = max(map(len, rows), default=0)
-    if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
+    has_columns = bool(rows) and len(rows[0]) >= 2
+    if not has_columns or width * len(rows) > _MOST_CELLS:
         return Extracted("", words, None)
     lines = list(until_too_long(_table_lines(rows, width)))
     lines.insert(1, f"{rule_line(width)}\n")
@@ -180,5 +208,6 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
 
 def _table_lines(rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
     for row in rows:
-        missing = width - len(row)
-        yield row_line([*map(as_cell, row), *[""] * missing]) + "\n"
+        missing = [""] * (width - len(row))
+        cells = [*map(as_cell, row), *missing]
+        yield f"{row_line(cells)}\n"

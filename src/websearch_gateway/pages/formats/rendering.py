@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -87,15 +87,21 @@ _MOST_NOTES = 3
 DEEPEST_LIST = 9
 MOST_SPANNED = 100
 LONGEST_HEADING = 300
-_XML_CONTROLS = dict.fromkeys(
+XML_CONTROLS = dict.fromkeys(
     [*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
 )
 
 Text = tuple[str, tuple[str, ...]]
 """A piece of text, and its marks: inline elements such as `strong`, `em`, `del`, `code`, `a ADDRESS`."""
 
-Cell = tuple[Any, int, str]
-"""What a cell holds (None: nothing), how many columns it spans, and "above" if it continues the cell above it."""
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table: what it holds (None: nothing), and how many columns it spans."""
+
+    content: Any
+    span: int = 1
+    continues_above: bool = False
 
 
 class Builder:
@@ -114,12 +120,14 @@ class Builder:
         self._lists = []
         if tag not in ("pre", "blockquote"):
             return self._child(self.root, tag)
-        last = _last(self.root)
-        joins = last is not None and last.tag == tag
-        line = self._child(
-            last if joins else self._child(self.root, tag), "p" if tag == "blockquote" else "span"
-        )
-        if joins and tag == "pre":
+        block = _last(self.root)
+        joins = block is not None and block.tag == tag
+        if not joins:
+            block = self._child(self.root, tag)
+        if tag == "blockquote":
+            return self._child(block, "p")
+        line = self._child(block, "span")
+        if joins:
             line.text = "\n"
         return line
 
@@ -127,22 +135,31 @@ class Builder:
         """A new list item; `level` counts from 0. A numbered list continues that of the same `list_id` above."""
         level = min(level, DEEPEST_LIST)
         tag = "ol" if is_ordered else "ul"
+        self._close_lists(level, tag)
+        counts = self._counts.setdefault(list_id, [0] * (DEEPEST_LIST + 1))
+        while len(self._lists) <= level:
+            opened = self._child(self._place_of_list(), tag)
+            is_outermost = not self._lists
+            if is_outermost and is_ordered and list_id and counts[level]:
+                opened.set("start", str(counts[level] + 1))
+            self._lists.append(opened)
+        counts[level] += 1
+        counts[level + 1 :] = [0] * (DEEPEST_LIST - level)
+        return self._child(self._lists[level], "li")
+
+    def _close_lists(self, level: int, tag: str) -> None:
+        """Close the lists below a level, and that of the level itself if it is of the other kind."""
         del self._lists[level + 1 :]
         if len(self._lists) == level + 1 and self._lists[level].tag != tag:
             del self._lists[level:]
-        counts = self._counts.setdefault(list_id, [0] * (DEEPEST_LIST + 1))
-        while len(self._lists) <= level:
-            parent = self.root
-            if self._lists:
-                outer = self._lists[-1]
-                found = _last(outer)
-                parent = self._child(outer, "li") if found is None else found
-            inner = self._child(parent, tag)
-            if is_ordered and list_id and not self._lists and counts[level]:
-                inner.set("start", str(counts[level] + 1))
-            self._lists.append(inner)
-        counts[level:] = [counts[level] + 1] + [0] * (DEEPEST_LIST - level)
-        return self._child(self._lists[level], "li")
+
+    def _place_of_list(self) -> Any:
+        """Where a further list begins: in the last item of the innermost one that is open."""
+        if not self._lists:
+            return self.root
+        innermost = self._lists[-1]
+        item = _last(innermost)
+        return self._child(innermost, "li") if item is None else item
 
     def more(self) -> Any:
         """A further paragraph of the last list item; a paragraph of its own without a list."""
@@ -156,19 +173,25 @@ class Builder:
         for number, cells in enumerate(rows):
             row = self._child(table, "tr")
             column = 0
-            for content, span, continues in cells:
-                span = min(max(span, 1), MOST_SPANNED)
-                if continues and (upper := above.get(column)) is not None:
+            for cell in cells:
+                span = min(max(cell.span, 1), MOST_SPANNED)
+                upper = above.get(column) if cell.continues_above else None
+                if upper is not None:
                     upper.set("rowspan", str(int(upper.get("rowspan", "1")) + 1))
                 else:
-                    cell = above[column] = self._child(row, "th" if number == 0 else "td")
-                    if span > 1:
-                        cell.set("colspan", str(span))
-                    if content is not None:
-                        fill(content, Builder(cell))
-                        if len(cell):
-                            _without_tables(cell)
+                    above[column] = self._child(row, "th" if number == 0 else "td")
+                    self._fill(above[column], cell.content, span, fill)
                 column += span
+
+    def _fill(
+        self, place: Any, content: Any, span: int, fill: Callable[[Any, Builder], None]
+    ) -> None:
+        if span > 1:
+            place.set("colspan", str(span))
+        if content is not None:
+            fill(content, Builder(place))
+            if len(place):
+                _without_tables(place)
 
     def tree(self, tree: Any) -> None:
         """Add what is in a tree of `parse_html`."""
@@ -177,51 +200,58 @@ class Builder:
 
     def texts(self, parent: Any, texts: Iterable[Text]) -> None:
         """Add texts with their marks to an element; outside code each line feed is a line break."""
-        for marks, run in groupby(texts, lambda one: one[1] if one[0].strip() else ()):
-            text = "".join(text for text, _ in run).translate(_XML_CONTROLS)
-            for number, piece in enumerate(text.split("\n") if parent.tag != "span" else (text,)):
+        for marks, run in groupby(texts, _marks_of):
+            text = "".join(words for words, _ in run).translate(XML_CONTROLS)
+            lines = (text,) if parent.tag == "span" else text.split("\n")
+            for number, line in enumerate(lines):
                 if number:
                     self._child(parent, "br")
-                if piece:
-                    self._append(parent, piece, marks)
+                if line:
+                    self._append(parent, line, marks)
 
     def text(self, parent: Any, text: str, marks: tuple[str, ...] = ()) -> None:
         """As `texts`, for one text."""
         is_first = parent.text is None and not len(parent)
         if is_first and not marks and "\n" not in text:  # most cells of tables
-            parent.text = text.translate(_XML_CONTROLS) or None
+            parent.text = text.translate(XML_CONTROLS) or None
         else:
             self.texts(parent, ((text, marks),))
 
     def _append(self, parent: Any, text: str, marks: tuple[str, ...]) -> None:
         target = parent
-        for mark in dict.fromkeys(marks) if text.strip() else ():
-            tag, _, address = mark.partition(" ")
-            last = _last(target)
-            if (
-                last is not None
-                and last.tag == tag
-                and not last.tail
-                and last.get("href", "") == address
-            ):
-                target = last
-            else:
-                target = self._child(target, tag)
-                if address:
-                    target.set("href", address.translate(_XML_CONTROLS))
-        if (last := _last(target)) is not None:
+        if text.strip():
+            for mark in dict.fromkeys(marks):
+                target = self._marked(target, mark)
+        last = _last(target)
+        if last is not None:
             last.tail = (last.tail or "") + text
         else:
             target.text = (target.text or "") + text
 
+    def _marked(self, parent: Any, mark: str) -> Any:
+        """The element for text with this mark at the end of a parent: the last one, if it has the same mark."""
+        tag, _, address = mark.partition(" ")
+        last = _last(parent)
+        is_open = last is not None and last.tag == tag and not last.tail
+        if is_open and last.get("href", "") == address:
+            return last
+        element = self._child(parent, tag)
+        if address:
+            element.set("href", address.translate(XML_CONTROLS))
+        return element
+
     def first_heading(self) -> str:
         """The text of the first heading; "" if there is none."""
         heading = next(self.root.iter("h1", "h2"), None)
-        return (
-            ""
-            if heading is None
-            else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
-        )
+        if heading is None:
+            return ""
+        return " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
+
+
+def _marks_of(text: Text) -> tuple[str, ...]:
+    """The marks of a text. Those of blanks show nothing, and would part the words beside them."""
+    words, marks = text
+    return marks if words.strip() else ()
 
 
 def _without_tables(cell: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,72 +22,33 @@ from websearch_gateway.pages.formats.rendering import (
 )
 from websearch_gateway.pages.rendering import MARKER
 
-DEEPEST = 500
-"""The deepest group that is read."""
-
-_TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)",
-    re.DOTALL,
-)
-_BRACE = re.compile(rb"[{}]|\\bin(\d{1,9}) ?|\\[\\{}]")
-_SKIPPED = frozenset(
-    b"fonttbl colortbl info header footer headerl headerr headerf footerl footerr footerf object themedata "
-    b"colorschememapping datastore latentstyles generator xmlnstbl rsidtbl mmathPr pgptbl wgrffmtfilter "
-    b"nonshppict annotation atnid atnauthor bkmkstart bkmkend stylesheet listtable listoverridetable "
-    b"filetbl revtbl datafield formfield xe tc sp".split()
-)
-_READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote", b"\\*\\fldinst")
-"""The optional groups, which begin with `\\*`, that are read."""
-_CHARACTERS = dict(
-    zip(
-        b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(),
-        "\t\n—–‘’“”•",
-        strict=True,
-    )
-)
-_SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
-_MARKS = {
-    b"b": "strong",
-    b"i": "em",
-    b"strike": "del",
-    b"striked": "del",
-    b"strikd": "del",
-    b"v": "hidden",
-    b"deleted": "hidden",
-    b"super": "sup",
-    b"sub": "sub",
-    b"up": "sup",
-    b"dn": "sub",
-}
-_KINDS = {
-    b"listtext": "mark",
-    b"pntext": "mark",
-    b"fldinst": "instruction",
-    b"footnote": "footnote",
-}
-_MERGES = {b"clmrg": "left", b"clvmrg": "above"}
-_STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
-_FONT = re.compile(rb"\{\\f(\d{1,5})(?!\d)[^{}]{0,200}?\\fcharset(\d{1,3})")
 _TITLE = re.compile(rb"\{\\title ((?:[^{}\\]|\\.){1,500})\}", re.DOTALL)
-_LINK = re.compile(r'HYPERLINK\s+"([^"\\]{1,2000})"')
-_PICTURE_NAME = re.compile(rb"wzDescription\}\s*\{\\sv ([^{}\\]{1,500})\}")
-_CODEPAGES = frozenset((437, 850, 852, 866, 874, 932, 936, 949, 950, *range(1250, 1259)))
-_CHARSETS = (128, 129, 134, 136, 161, 162, 163, 177, 178, 186, 204, 222, 238)
-_CODEPAGE_OF_CHARSET = dict(
-    zip(
-        _CHARSETS,
-        (932, 949, 936, 950, 1253, 1254, 1258, 1255, 1256, 1257, 1251, 874, 1250),
-        strict=True,
-    )
-)
-_SNAP = 40
-"""Edges of cells nearer than this (twentieths of a point) are one."""
-_MOST_EDGES = 200
-_FARTHEST = 4_000
-"""How far from the beginning of a picture its name may stand (bytes), and the longest instruction of a field."""
-_LONGEST_MARK = 100
-_SHOWN_MARK = re.compile(r"(?=.*\w)(?!\w\Z).*")
-"""The mark of an item that says which one it is, such as `(a)` or `2.1`; fonts of bullets use single letters."""
+
+
+def rtf(body: bytes, url: str, charset: str) -> Extracted:
+    """A document in Rich Text Format without its headers, footers and hidden text. `charset` is not used."""
+    reader = _Reader(body)
+    reader.read()
+    parts = [markdown_of(reader.builder)]
+    for number, texts in enumerate(reader.notes, 1):
+        builder = Builder()
+        _fill(texts, builder)
+        parts.append(note_of(number, builder))
+    title = _title(body, reader.codepage) or reader.builder.first_heading()
+    return Extracted(title, "\n\n".join(parts).strip(), None)
+
+
+def _title(body: bytes, codepage: str) -> str:
+    """The title in the properties of a document, which is a text of the format too."""
+    declared = _TITLE.search(body)
+    if declared is None:
+        return ""
+    reader = _Reader(declared[1], codepage)
+    reader.read()
+    return " ".join("".join(reader.builder.root.itertext()).split())
+
+
+# --- the state of the text ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +73,79 @@ class _Paragraph:
     list_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """Where a cell of a row ends on the right, and which of its neighbours it continues: `beside`, `above` or none."""
+
+    place: int = 0
+    continues: str = ""
+
+
 @dataclass(slots=True)
 class _Row:
-    """A row of a table: for each cell whether it continues the one beside or above it, its right edge, its texts."""
+    """A row of a table: the edges of its cells, what the next one continues, and the texts of each cell."""
 
-    merges: list[tuple[str, int]] = field(default_factory=list)
-    next_merge: str = ""
+    edges: list[_Edge] = field(default_factory=list)
+    continues: str = ""
     cells: list[list[Text]] = field(default_factory=list)
 
 
+# --- reading ---
+
+DEEPEST = 500
+"""The deepest group that is read."""
+_TOKEN = re.compile(
+    rb"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,9})? ?|\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<sign>.)"
+    rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)",
+    re.DOTALL,
+)
+_BRACE = re.compile(rb"[{}]|\\bin(\d{1,9}) ?|\\[\\{}]")
+"""Where a group begins or ends. What is binary, or escaped, is no brace."""
+_READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote", b"\\*\\fldinst")
+"""The optional groups, which begin with `\\*`, that are read."""
+_SKIPPED = frozenset(
+    b"fonttbl colortbl info header footer headerl headerr headerf footerl footerr footerf object themedata "
+    b"colorschememapping datastore latentstyles generator xmlnstbl rsidtbl mmathPr pgptbl wgrffmtfilter "
+    b"nonshppict annotation atnid atnauthor bkmkstart bkmkend stylesheet listtable listoverridetable "
+    b"filetbl revtbl datafield formfield xe tc sp".split()
+)
+"""The groups that hold no text of the document."""
+_CHARACTERS = {
+    b"tab": "\t",
+    b"line": "\n",
+    b"emdash": "—",
+    b"endash": "–",
+    b"lquote": "‘",
+    b"rquote": "’",
+    b"ldblquote": "“",
+    b"rdblquote": "”",
+    b"bullet": "•",
+}
+_SIGNS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
+_LINE_ENDS = (b"\r", b"\n")
+_STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
+_LINK = re.compile(r'HYPERLINK\s+"([^"\\]{1,2000})"')
+_PICTURE_NAME = re.compile(rb"wzDescription\}\s*\{\\sv ([^{}\\]{1,500})\}")
+_FARTHEST = 4_000
+"""How far from the beginning of a picture its name may stand (bytes), and the longest instruction of a field."""
+_LONGEST_MARK = 100
+
+
 class _Reader:
-    """Reads a document into a builder."""
+    """Reads a document into a builder.
+
+    Attributes:
+        styles: the levels of the headings that have a style, by its number.
+        skipped: how many of the next characters only stand in for a Unicode one.
+        place: where the next token begins.
+    """
 
     def __init__(self, body: bytes, codepage: str = "cp1252") -> None:
         self.body = body
         self.builder = Builder()
         self.notes: list[list[Text]] = []
         self.styles = {int(style): int(level or 1) for style, level in _STYLE.findall(body)}
-        self.fonts = {
-            int(font): _CODEPAGE_OF_CHARSET.get(int(charset), 0)
-            for font, charset in _FONT.findall(body)
-        }
+        self.fonts = _codepages_of_fonts(body)
         self.codepage = codepage
         self.stack: list[_Group] = []
         self.group = _Group()
@@ -140,12 +154,12 @@ class _Reader:
         self.instruction = ""
         self.row = _Row()
         self.rows: list[_Row] = []
-        self.left_to_skip = 0
-        self.at = 0
+        self.skipped = 0
+        self.place = 0
 
     def read(self) -> None:
         """Read the whole document."""
-        while self.at < len(self.body):
+        while self.place < len(self.body):
             self._read_tokens()
         self.paragraph.in_table = False
         self._end_paragraph()
@@ -154,42 +168,66 @@ class _Reader:
     def _read_tokens(self) -> None:
         """Read until the end, or until a group has been left out."""
         raw = bytearray()
-        for match in _TOKEN.finditer(self.body, self.at):
-            word, number, byte, symbol, brace, text = match.groups()
-            self.at = match.end()
-            if byte is not None or text is not None:
-                data = text if byte is None else bytes((int(byte, 16),))
-                # What stands in for a Unicode character before it.
-                skipped = min(self.left_to_skip, len(data))
-                self.left_to_skip -= skipped
-                raw += data[skipped:]
+        for match in _TOKEN.finditer(self.body, self.place):
+            word, number, byte, sign, brace, text = match.groups()
+            self.place = match.end()
+            if byte is not None:
+                text = bytes((int(byte, 16),))
+            if text is not None:
+                stand_ins = min(self.skipped, len(text))
+                self.skipped -= stand_ins
+                raw += text[stand_ins:]
                 continue
             if raw and match.lastindex:  # a line end may stand between the bytes of a character
-                self._add(raw.decode(self.group.codepage or self.codepage, "replace"))
+                self._add(self._decoded(raw))
                 raw.clear()
             if brace is not None:
                 self._brace(brace)
             elif word is not None:
                 self._word(word, None if number is None else int(number))
-            elif symbol in _SYMBOLS:
-                self._add(_SYMBOLS[symbol])
-            elif symbol in (b"\r", b"\n"):
+            elif sign in _SIGNS:
+                self._add(_SIGNS[sign])
+            elif sign in _LINE_ENDS:
                 self._end_paragraph()
-            if self.at != match.end():
+            if self.place != match.end():
                 return
-        self.at = len(self.body)
-        self._add(raw.decode(self.group.codepage or self.codepage, "replace"))
+        self.place = len(self.body)
+        self._add(self._decoded(raw))
+
+    def _decoded(self, raw: bytearray) -> str:
+        return raw.decode(self.group.codepage or self.codepage, "replace")
+
+    # --- groups ---
+
+    def _brace(self, brace: bytes) -> None:
+        self.skipped = 0
+        if brace == b"}":
+            self._close_group()
+            return
+        self.stack.append(self.group)
+        is_optional = self.body.startswith(b"\\*", self.place)
+        is_read = not is_optional or self.body.startswith(_READ, self.place)
+        if not is_read or len(self.stack) > DEEPEST:
+            self._skip_group()
+
+    def _close_group(self) -> None:
+        if self.stack:
+            self.group = self.stack.pop()
 
     def _skip_group(self) -> None:
         """Go to the end of the open group."""
         depth = 1
-        while depth and (match := _BRACE.search(self.body, self.at)):
-            self.at = match.end() + int(match[1] or 0)
+        while depth and (match := _BRACE.search(self.body, self.place)):
+            self.place = match.end() + int(match[1] or 0)
             depth += (match[0] == b"{") - (match[0] == b"}")
-        self.at = self.at if not depth else len(self.body)
-        self.group = self.stack.pop() if self.stack else self.group
+        if depth:
+            self.place = len(self.body)
+        self._close_group()
+
+    # --- text ---
 
     def _add(self, text: str) -> None:
+        """Add a text where the group says: to the mark of its paragraph, an instruction, a note or the document."""
         group = self.group
         if "hidden" in group.marks or not text:
             return
@@ -198,80 +236,75 @@ class _Reader:
         elif group.kind == "instruction":
             self.instruction = (self.instruction + text)[:_FARTHEST]
         else:
-            marks = (*((f"a {group.link}",) if group.link else ()), *sorted(group.marks))
-            target = self.notes[-1] if group.kind == "footnote" else self.texts
-            if (
-                target
-                and "\ud800" <= target[-1][0][-1:] <= "\udbff"
-                and "\udc00" <= text[0] <= "\udfff"
-            ):
-                # A character beyond the first 65,536 comes in two halves.
-                pair = target.pop()[0] + text
-                text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            target.append((text, marks))
+            texts = self.notes[-1] if group.kind == "footnote" else self.texts
+            if texts and _are_halves(texts[-1][0], text):
+                half, _ = texts.pop()
+                text = _joined_halves(half, text)
+            marks = sorted(group.marks)
+            if group.link:
+                marks.insert(0, f"a {group.link}")
+            texts.append((text, tuple(marks)))
 
-    def _brace(self, brace: bytes) -> None:
-        self.left_to_skip = 0
-        if brace == b"}":
-            self.group = self.stack.pop() if self.stack else self.group
-            return
-        self.stack.append(self.group)
-        is_optional = self.body.startswith(b"\\*", self.at) and not self.body.startswith(
-            _READ, self.at
-        )
-        if is_optional or len(self.stack) > DEEPEST:
-            self._skip_group()
+    # --- words ---
 
     def _word(self, word: bytes, number: int | None) -> None:
         if word in _CHARACTERS:
             self._add(_CHARACTERS[word])
         elif word == b"u" and number is not None:
             self._add(chr(number % 0x10000))
-            self.left_to_skip = self.group.fallback
+            self.skipped = self.group.fallback
         elif word in _SKIPPED:
             self._skip_group()
         elif word == b"pict":
-            start = self.at
-            self._skip_group()
-            name = _PICTURE_NAME.search(self.body, start, min(self.at, start + _FARTHEST))
-            self._add(figure(name[1].decode("latin-1") if name else "", ""))
+            self._picture()
         elif word == b"ansicpg" and number in _CODEPAGES:
             self.codepage = f"cp{number}"
-        elif changed := self._changed(word, number):
-            self.group = replace(self.group, **changed)
+        elif changes := self._changes(word, number):
+            self.group = replace(self.group, **changes)
         elif not self.group.kind:
             self._layout(word, number)
         elif word == b"par":
             self._add(" ")
 
-    def _changed(self, word: bytes, number: int | None) -> dict[str, Any]:
+    def _picture(self) -> None:
+        start = self.place
+        self._skip_group()
+        name = _PICTURE_NAME.search(self.body, start, min(self.place, start + _FARTHEST))
+        self._add(figure(name[1].decode("latin-1") if name else "", ""))
+
+    def _changes(self, word: bytes, number: int | None) -> dict[str, Any]:
         """What a word changes for the text in its group."""
-        if word == b"uc":
-            return {"fallback": min(max(number or 0, 0), 100)}
-        if word == b"f" and number is not None:
-            return {"codepage": f"cp{self.fonts[number]}" if self.fonts.get(number) else ""}
+        marks = self.group.marks
+        if word in _MARKS:
+            mark = {_MARKS[word]}
+            return {"marks": marks - mark if number == 0 else marks | mark}
+        if word in _KINDS:
+            self._begin(word)
+            return {"kind": _KINDS[word]}
         if word == b"plain":
             return {"marks": frozenset(), "codepage": ""}
         if word == b"nosupersub":
-            return {"marks": self.group.marks - {"sup", "sub"}}
-        if word in _MARKS:
-            changed = {_MARKS[word]}
-            return {
-                "marks": self.group.marks - changed if number == 0 else self.group.marks | changed
-            }
+            return {"marks": marks - {"sup", "sub"}}
+        if word == b"f" and number is not None:
+            return {"codepage": self.fonts.get(number, "")}
+        if word == b"uc":
+            return {"fallback": min(max(number or 0, 0), 100)}
         if word == b"fldrslt":
             link = _LINK.search(self.instruction)
             return {"link": link[1] if link else self.group.link}
+        return {}
+
+    def _begin(self, word: bytes) -> None:
+        """Begin the instruction of a field, or a note and its mark."""
         if word == b"fldinst":
             self.instruction = ""
         elif word == b"footnote" and self.group.kind != "footnote":
             self.notes.append([])
             self.texts.append((f"[^{len(self.notes)}]", ()))
-        return {"kind": _KINDS[word]} if word in _KINDS else {}
 
     def _layout(self, word: bytes, number: int | None) -> None:
         """Properties and ends of paragraphs and cells."""
-        paragraph, row = self.paragraph, self.row
+        paragraph = self.paragraph
         if word in (b"par", b"sect", b"page"):
             self._end_paragraph()
         elif word == b"pard":
@@ -286,13 +319,18 @@ class _Reader:
             paragraph.level = min(max(number or 0, 0), 8)
         elif word == b"ls":
             paragraph.list_id = str(number)
-        elif word == b"trowd":
-            row.merges, row.next_merge = [], ""
+        else:
+            self._layout_of_row(word, number)
+
+    def _layout_of_row(self, word: bytes, number: int | None) -> None:
+        row = self.row
+        if word == b"trowd":
+            row.edges, row.continues = [], ""
         elif word in _MERGES:
-            row.next_merge = _MERGES[word]
+            row.continues = _MERGES[word]
         elif word == b"cellx":
-            row.merges.append((row.next_merge, number or 0))
-            row.next_merge = ""
+            row.edges.append(_Edge(number or 0, row.continues))
+            row.continues = ""
         elif word == b"cell":
             row.cells.append(self.texts)
             self.texts = []
@@ -300,7 +338,9 @@ class _Reader:
             self._add(" ")
         elif word == b"row":
             self.rows.append(row)
-            self.row = _Row(row.merges)
+            self.row = _Row(row.edges)
+
+    # --- ends of blocks ---
 
     def _end_paragraph(self) -> None:
         paragraph = self.paragraph
@@ -309,21 +349,13 @@ class _Reader:
             return
         self._end_table()
         texts, self.texts = self.texts, []
-        mark, self.paragraph.mark = paragraph.mark.strip(), ""
+        mark, paragraph.mark = paragraph.mark.strip(), ""
         if not any(text.strip() for text, _ in texts):
             return
         if paragraph.heading is not None:
             block = self.builder.block(f"h{min(paragraph.heading, 6)}")
         elif mark:
-            number = mark.removesuffix(".")
-            is_ordered = number != mark and number.isascii() and number.isdecimal()
-            block = self.builder.item(
-                paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id
-            )
-            if is_ordered:
-                block.set("value", number)
-            elif _SHOWN_MARK.fullmatch(mark):
-                block.set(MARKER, mark)
+            block = _item(paragraph, mark, self.builder)
         else:
             block = self.builder.block("p")
         self.builder.texts(block, texts)
@@ -334,44 +366,119 @@ class _Reader:
             rows.append(self.row)
             self.row = _Row()
         if rows:
-            edges = sorted({round(edge / _SNAP) for row in rows for _, edge in row.merges})[
-                :_MOST_EDGES
-            ]
-            self.builder.table((_cells(row, edges) for row in rows), _fill)
+            columns = _columns(rows)
+            self.builder.table((_cells(row, columns) for row in rows), _fill)
 
 
-def _cells(row: _Row, edges: list[int]) -> list[Cell]:
+_KINDS = {
+    b"listtext": "mark",
+    b"pntext": "mark",
+    b"fldinst": "instruction",
+    b"footnote": "footnote",
+}
+"""What the text of a group is; in others it is text of the document."""
+_MARKS = {
+    b"b": "strong",
+    b"i": "em",
+    b"strike": "del",
+    b"striked": "del",
+    b"strikd": "del",
+    b"v": "hidden",
+    b"deleted": "hidden",
+    b"super": "sup",
+    b"sub": "sub",
+    b"up": "sup",
+    b"dn": "sub",
+}
+_MERGES = {b"clmrg": "beside", b"clvmrg": "above"}
+
+
+# --- characters ---
+
+_CODEPAGES = frozenset((437, 850, 852, 866, 874, 932, 936, 949, 950, *range(1250, 1259)))
+_CODEPAGE_OF_CHARSET = {
+    128: 932,
+    129: 949,
+    134: 936,
+    136: 950,
+    161: 1253,
+    162: 1254,
+    163: 1258,
+    177: 1255,
+    178: 1256,
+    186: 1257,
+    204: 1251,
+    222: 874,
+    238: 1250,
+}
+_FONT = re.compile(rb"\{\\f(\d{1,5})(?!\d)[^{}]{0,200}?\\fcharset(\d{1,3})")
+
+
+def _codepages_of_fonts(body: bytes) -> dict[int, str]:
+    """The code pages of the fonts that have one of their own, by their numbers."""
+    codepages: dict[int, str] = {}
+    for font, charset in _FONT.findall(body):
+        codepage = _CODEPAGE_OF_CHARSET.get(int(charset))
+        codepages[int(font)] = f"cp{codepage}" if codepage else ""
+    return codepages
+
+
+def _are_halves(before: str, after: str) -> bool:
+    """Whether two texts end and begin with the halves of a character beyond the first 65,536."""
+    return "\ud800" <= before[-1:] <= "\udbff" and "\udc00" <= after[0] <= "\udfff"
+
+
+def _joined_halves(before: str, after: str) -> str:
+    return (before + after).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# --- items and tables ---
+
+_SHOWN_MARK = re.compile(r"(?=.*\w)(?!\w\Z).*")
+"""The mark of an item that says which one it is, such as `(a)` or `2.1`; fonts of bullets use single letters."""
+
+
+def _item(paragraph: _Paragraph, mark: str, builder: Builder) -> Any:
+    """The element for an item of a list, which has the mark that its program shows."""
+    number = mark.removesuffix(".")
+    is_ordered = number != mark and number.isascii() and number.isdecimal()
+    item = builder.item(paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id)
+    if is_ordered:
+        item.set("value", number)
+    elif _SHOWN_MARK.fullmatch(mark):
+        item.set(MARKER, mark)
+    return item
+
+
+_SNAP = 40
+"""Edges of cells nearer than this (twentieths of a point) are one."""
+_MOST_EDGES = 200
+
+
+def _columns(rows: Sequence[_Row]) -> list[int]:
+    """Where the columns of a table end: the edges of its cells, of which near ones are one."""
+    columns: list[int] = []
+    for place in sorted({edge.place for row in rows for edge in row.edges}):
+        if not columns or place - columns[-1] >= _SNAP:
+            columns.append(place)
+    return columns[:_MOST_EDGES]
+
+
+def _cells(row: _Row, columns: list[int]) -> list[Cell]:
     """The cells of a row, each over the columns up to its right edge; one that continues its neighbour widens it."""
     cells: list[Cell] = []
     column = 0
-    for place, texts in enumerate(row.cells):
-        merge, edge = row.merges[place] if place < len(row.merges) else ("", 0)
-        span = max(1, bisect_right(edges, round(edge / _SNAP)) - column)
+    for number, texts in enumerate(row.cells):
+        edge = row.edges[number] if number < len(row.edges) else _Edge()
+        span = max(1, bisect_right(columns, edge.place) - column)
         column += span
-        if merge == "left" and cells:
-            content, before, above = cells.pop()
-            cells.append((content, before + span, above))
+        if edge.continues == "beside" and cells:
+            before = cells.pop()
+            cells.append(replace(before, span=before.span + span))
         else:
-            cells.append((texts, span, merge))
+            cells.append(Cell(texts, span, continues_above=edge.continues == "above"))
     return cells
 
 
 def _fill(texts: list[Text], cell: Builder) -> None:
     cell.texts(cell.block("p"), texts)
-
-
-def rtf(body: bytes, url: str, charset: str) -> Extracted:
-    """A document in Rich Text Format without its headers, footers and hidden text. `charset` is not used."""
-    reader = _Reader(body)
-    reader.read()
-    parts = [markdown_of(reader.builder)]
-    for number, texts in enumerate(reader.notes, 1):
-        builder = Builder()
-        _fill(texts, builder)
-        parts.append(note_of(number, builder))
-    title = ""
-    if found := _TITLE.search(body):
-        inner = _Reader(found[1], reader.codepage)
-        inner.read()
-        title = " ".join("".join(inner.builder.root.itertext()).split())
-    return Extracted(title or reader.builder.first_heading(), "\n\n".join(parts).strip(), None)

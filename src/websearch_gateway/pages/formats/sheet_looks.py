@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from websearch_gateway.pages.formats.number_formats import BUILT_IN, NumberFormat, number_format
-from websearch_gateway.pages.formats.package import Package
+from websearch_gateway.pages.formats.package import Package, Relations
 from websearch_gateway.pages.formats.rendering import Builder, Text, markdown_of
 from websearch_gateway.pages.rendering import as_cell
 
@@ -23,32 +23,9 @@ MOST_LOOKED_AT = 30_000_000
 """The bytes of the sheets that are looked at."""
 MOST_LOOKS = 300_000
 """The most cells of a sheet whose look is kept, and the most links."""
-MOST_HIDDEN = 16_384
-"""The most columns of a sheet in Excel, and the most descriptions of columns."""
-LONGEST_TEXT = 500
-"""The most bytes of a formula that are shown."""
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-# Tags have few attributes: without a limit, one that never ends would be read again from each of its parts.
-_CELL = re.compile(
-    rb'<(?:\w{1,9}:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})(\d{1,7})"([^<>]{0,200}?)'
-    rb"(?:/>|>(?:<(?:\w{1,9}:)?f\b[^<>]{0,300}?(?:/>|>([^<]*)</[^<>]{1,20}>))?(?:<(?:\w{1,9}:)?v>([^<]*)<)?)"
-)
-_STYLE = re.compile(rb'\bs="(\d{1,5})"')
-_KIND = re.compile(rb'\bt="(\w+)"')
-# A value of an attribute may hold `>`. No `<` may stand in a tag, so each tag is read once.
-_ATTRIBUTES = rb"""((?:\s++[\w:.-]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))*+)"""
-_ROW = re.compile(rb"<(?:\w{1,9}:)?row(?=[\s/>])" + _ATTRIBUTES)
-_COLUMN = re.compile(rb"<(?:\w{1,9}:)?col(?=[\s/>])" + _ATTRIBUTES)
-_LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
-_CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
-SAFE = "!#$%&'*+,/:;=?@~"
-"""What stays in the address of a link; brackets would end it, and a bar its cell."""
-_ATTRIBUTE = re.compile(rb"""([\w:]{1,30})\s*+=\s*+["']([^"'<]*+)["']""")
-_ROW_NUMBER = re.compile(rb"""\sr\s*+=\s*+["'](\d{1,7})["']""")
-
-_NO_SIZE = re.compile(rb"0+(?:\.0*)?")
 
 Place = tuple[int, int]
 """The row and column of a cell, from 0."""
@@ -56,10 +33,16 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class Looks:
-    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas; `shown`
-    replace any. `merged` are the first and last places of merged cells, where the library does not know them.
+    """What a sheet shows.
 
-    `is_unread`: the sheet is too large to tell which of its cells are hidden.
+    Attributes:
+        formats: how the numbers of cells are written.
+        texts: what stands in place of values that are missing, such as errors and formulas.
+        shown: what stands in place of any value.
+        struck: the cells whose text is struck.
+        links: where cells lead.
+        merged: the first and last places of merged cells, where the library does not know them.
+        is_unread: whether the sheet is too large to tell which of its cells are hidden.
     """
 
     formats: dict[Place, NumberFormat] = field(default_factory=dict)
@@ -68,9 +51,9 @@ class Looks:
     struck: set[Place] = field(default_factory=set)
     links: dict[Place, str] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
-    is_unread: bool = False
     hidden_columns: set[int] = field(default_factory=set)
     merged: list[tuple[Place, Place]] = field(default_factory=list)
+    is_unread: bool = False
 
 
 def looks_of(package: Package) -> Mapping[str, Looks]:
@@ -83,59 +66,90 @@ def looks_of(package: Package) -> Mapping[str, Looks]:
     looks: dict[str, Looks] = {}
     room = MOST_LOOKED_AT
     for sheet in root.iter(f"{_S}sheet"):
-        name = relations.get(sheet.get(_R_ID, ""), ("", ""))[1]
+        name = relations[sheet.get(_R_ID, "")].target
         entry = package.names.get(name)
         if entry is None:
             continue
         look = looks[sheet.get("name", "")] = Looks()
-        if entry.file_size > package.left:
+        if entry.file_size > package.room:
             look.is_unread = True
             continue
-        text = package.read(name)
-        _note_hidden(look, text)
+        xml = package.read(name)
+        _note_hidden_rows(look, xml)
+        _note_hidden_columns(look, xml)
         if entry.file_size <= room:
             room -= entry.file_size
-            _note_cells(look, text, shared, package.relations(name))
+            _note_cells(look, xml, shared)
+            _note_links(look, xml, package.relations(name))
     return looks
 
 
-def _note_hidden(looks: Looks, sheet: bytes) -> None:
-    """Note the hidden rows and columns. If a sheet describes more columns than a program has, all are hidden."""
+# --- hidden rows and columns ---
+
+MOST_HIDDEN = 16_384
+"""The most columns of a sheet in Excel, and the most descriptions of columns."""
+# A value of an attribute may hold `>`. No `<` may stand in a tag, so each tag is read once.
+_ATTRIBUTES = rb"""((?:\s++[\w:.-]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))*+)"""
+_ROW = re.compile(rb"<(?:\w{1,9}:)?row(?=[\s/>])" + _ATTRIBUTES)
+_COLUMN = re.compile(rb"<(?:\w{1,9}:)?col(?=[\s/>])" + _ATTRIBUTES)
+_ATTRIBUTE = re.compile(rb"""([\w:]{1,30})\s*+=\s*+["']([^"'<]*+)["']""")
+_ROW_NUMBER = re.compile(rb"""\sr\s*+=\s*+["'](\d{1,7})["']""")
+_NO_SIZE = re.compile(rb"0+(?:\.0*)?")
+
+
+def _note_hidden_rows(looks: Looks, sheet: bytes) -> None:
+    """Note the rows that are hidden or have no height.
+
+    In a sheet whose rows are hidden by default (`zeroHeight`), those that are written are shown unless they say
+    otherwise.
+    """
     number = -1
     for row in _ROW.finditer(sheet):
         declared = _ROW_NUMBER.search(row[1])
         number = int(declared[1]) - 1 if declared else number + 1
         if _is_hidden(row[1], b"ht"):
             looks.hidden_rows.add(number)
+
+
+def _note_hidden_columns(looks: Looks, sheet: bytes) -> None:
+    """Note the columns that are hidden or have no width; all of a sheet that describes more than a program has."""
     for count, column in enumerate(_COLUMN.finditer(sheet)):
         if count >= MOST_HIDDEN:
             looks.hidden_columns.update(range(MOST_HIDDEN))
             return
         if _is_hidden(column[1], b"width"):
-            said = dict(_ATTRIBUTE.findall(column[1]))
-            first, last = (_number(said.get(name, b"0")) for name in (b"min", b"max"))
+            attributes = dict(_ATTRIBUTE.findall(column[1]))
+            first = _number(attributes.get(b"min", b"0"))
+            last = _number(attributes.get(b"max", b"0"))
             looks.hidden_columns.update(range(first - 1, min(last, MOST_HIDDEN)))
 
 
-def _is_hidden(attributes: bytes, size: bytes) -> bool:
+def _is_hidden(tag: bytes, size: bytes) -> bool:
     """Whether a row or column is hidden, or has no size; `size` is the name of the attribute with it."""
-    if b"hidden" not in attributes and size not in attributes:  # most; it saves half of the time
+    if b"hidden" not in tag and size not in tag:  # most; it saves half of the time
         return False
-    said = dict(_ATTRIBUTE.findall(attributes))
-    return (
-        said.get(b"hidden") in (b"1", b"true")
-        or _NO_SIZE.fullmatch(said.get(size, b"")) is not None
-    )
+    attributes = dict(_ATTRIBUTE.findall(tag))
+    if attributes.get(b"hidden") in (b"1", b"true"):
+        return True
+    return _NO_SIZE.fullmatch(attributes.get(size, b"")) is not None
 
 
 def _number(digits: bytes) -> int:
     return int(digits) if digits.isdigit() and len(digits) < 9 else 0
 
 
+# --- what the sheets of a workbook share ---
+
+
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all sheets of a workbook share: by the number that cells name, formats and whether text is struck; and the
-    texts with raised, lowered or struck parts."""
+    """What all sheets of a workbook share.
+
+    Attributes:
+        formats: how numbers are written, by the number of the style that a cell names.
+        struck: the styles whose text is struck.
+        rich: the texts with raised, lowered or struck parts, by the number that a cell names.
+    """
 
     formats: Sequence[NumberFormat | None] = ()
     struck: frozenset[int] = frozenset()
@@ -146,7 +160,12 @@ class Shared:
         """What the workbook `part` of a package shares."""
         rich = _rich_texts(package.read(package.related(part, "sharedStrings")))
         styles = package.xml(package.related(part, "styles"))
-        return cls(rich=rich) if styles is None else cls(_formats(styles), _struck(styles), rich)
+        if styles is None:
+            return cls(rich=rich)
+        return cls(_formats(styles), _struck(styles), rich)
+
+    def format_of(self, style: int) -> NumberFormat | None:
+        return self.formats[style] if style < len(self.formats) else None
 
     def rich_text(self, kind: bytes, value: bytes | None, sheet: bytes, start: int) -> str:
         """The Markdown of a text that is shared, or that stands in the sheet behind `start`; "" of a plain one."""
@@ -156,29 +175,34 @@ class Shared:
 
 
 def _formats(styles: Any) -> list[NumberFormat | None]:
-    codes = {
-        number.get("numFmtId", ""): number.get("formatCode", "")
-        for number in styles.iter(f"{_S}numFmt")
-    }
-    codes = {**{str(number): code for number, code in BUILT_IN.items()}, **codes}
-    known = {number: number_format(code) for number, code in codes.items()}
+    codes = {str(number): code for number, code in BUILT_IN.items()}
+    for declared in styles.iter(f"{_S}numFmt"):
+        codes[declared.get("numFmtId", "")] = declared.get("formatCode", "")
+    formats = {number: number_format(code) for number, code in codes.items()}
     cells = styles.find(f"{_S}cellXfs")
-    return [] if cells is None else [known.get(cell.get("numFmtId", "")) for cell in cells]
+    if cells is None:
+        return []
+    return [formats.get(cell.get("numFmtId", "")) for cell in cells]
 
 
 def _struck(styles: Any) -> frozenset[int]:
     fonts, cells = styles.find(f"{_S}fonts"), styles.find(f"{_S}cellXfs")
     if fonts is None or cells is None:
         return frozenset()
-    marks = [font.find(f"{_S}strike") for font in fonts]
-    numbers = {
-        str(number)
-        for number, mark in enumerate(marks)
-        if mark is not None and mark.get("val", "1") not in ("0", "false")
-    }
-    return frozenset(n for n, cell in enumerate(cells) if cell.get("fontId") in numbers)
+    struck = {str(number) for number, font in enumerate(fonts) if _strikes(font)}
+    return frozenset(style for style, cell in enumerate(cells) if cell.get("fontId") in struck)
 
 
+def _strikes(font: Any) -> bool:
+    mark = font.find(f"{_S}strike")
+    return mark is not None and mark.get("val", "1") not in ("0", "false")
+
+
+# --- texts with raised, lowered or struck parts ---
+
+_MOST_RICH = 20_000
+_LONGEST_RICH = 10_000
+"""The most texts with parts of other looks, and the most bytes of one."""
 _STRING = re.compile(
     rb"<(?:\w{1,9}:)?si(?:\s[^<>]{0,100})?(?:/>|>(.*?)</(?:\w{1,9}:)?si>)", re.DOTALL
 )
@@ -188,21 +212,19 @@ _RUN_LOOK = re.compile(
     rb"<(?:\w{1,9}:)?(?:vertAlign\s[^<>]{0,50}?val=\"(super|sub)script\"|(strike)(?:\s*/>|\s[^<>]{0,50}val=\"(?:1|true)\"))"
 )
 _RICH_MARKS = {b"super": ("sup",), b"sub": ("sub",), b"strike": ("del",)}
-_MOST_RICH = 20_000
-_LONGEST_RICH = 10_000
-"""The most texts with parts of other looks, and the most bytes of one."""
 
 
 def _rich_texts(strings: bytes) -> dict[int, str]:
     """The shared texts with parts that stand higher, lower or are struck, by their numbers."""
-    if b"vertAlign" not in strings and b"strike" not in strings:
-        return {}
     rich: dict[int, str] = {}
+    if b"vertAlign" not in strings and b"strike" not in strings:
+        return rich
     for number, item in enumerate(_STRING.finditer(strings)):
-        if item[1] and (text := _rich_text(item[1])):
+        text = _rich_text(item[1] or b"")
+        if text:
             rich[number] = text
-            if len(rich) == _MOST_RICH:
-                break
+        if len(rich) == _MOST_RICH:
+            break
     return rich
 
 
@@ -213,11 +235,12 @@ def _rich_text(runs: bytes) -> str:
     texts: list[Text] = []
     for run in _RUN.finditer(runs):
         words = _RUN_TEXT.search(run[1])
+        if words is None:
+            continue
         look = _RUN_LOOK.search(run[1])
         mark = (look[1] or look[2]) if look else b""
-        if words:
-            text = html.unescape(words[1].decode("utf-8", "replace"))
-            texts.append((text, _RICH_MARKS.get(mark, ())))
+        text = html.unescape(words[1].decode("utf-8", "replace"))
+        texts.append((text, _RICH_MARKS.get(mark, ())))
     return rich_cell(texts)
 
 
@@ -234,38 +257,45 @@ def _inside(sheet: bytes, start: int) -> bytes:
     return sheet[start:end] if end > 0 else b""
 
 
-def _note_cells(
-    looks: Looks, sheet: bytes, shared: Shared, relations: Mapping[str, tuple[str, str]]
-) -> None:
-    """Note how numbers are written, and the texts and links that the library does not read."""
+# --- cells ---
+
+LONGEST_TEXT = 500
+"""The most bytes of a formula that are shown."""
+# Tags have few attributes: without a limit, one that never ends would be read again from each of its parts.
+_CELL = re.compile(
+    rb'<(?:\w{1,9}:)?c\s[^<>]{0,200}?\br="(?P<letters>[A-Z]{1,3})(?P<row>\d{1,7})"(?P<attributes>[^<>]{0,200}?)'
+    rb"(?:/>|>"
+    rb"(?:<(?:\w{1,9}:)?f\b[^<>]{0,300}?(?:/>|>(?P<formula>[^<]*)</[^<>]{1,20}>))?"
+    rb"(?:<(?:\w{1,9}:)?v>(?P<value>[^<]*)<)?)"
+)
+_STYLE = re.compile(rb'\bs="(\d{1,5})"')
+_KIND = re.compile(rb'\bt="(\w+)"')
+
+
+def _note_cells(looks: Looks, sheet: bytes, shared: Shared) -> None:
+    """Note how numbers are written, and the texts that the library does not read."""
     for cell in _CELL.finditer(sheet):
         if len(looks.formats) + len(looks.texts) > MOST_LOOKS:
             break
         letters, row, attributes, formula, value = cell.groups()
         place = int(row) - 1, column_of(letters)
-        kind = _KIND.search(attributes)
-        style = _STYLE.search(attributes)
-        number = int(style[1]) if style else 0
-        form = shared.formats[number] if number < len(shared.formats) else None
-        if number in shared.struck:
+        declared_style, declared_kind = _STYLE.search(attributes), _KIND.search(attributes)
+        style = int(declared_style[1]) if declared_style else 0
+        kind = declared_kind[1] if declared_kind else b"n"
+        number_format = shared.format_of(style)
+        if style in shared.struck:
             looks.struck.add(place)
-        if kind and kind[1] == b"e" and value:
+        if kind == b"e" and value:
             looks.texts[place] = _words(value)
         elif formula and not value:
             looks.texts[place] = f"`={_words(formula)}`"
-        elif form and form.is_unseen:
+        elif number_format and number_format.is_unseen:
             looks.shown[place] = ""
-        elif kind is None or kind[1] == b"n":
-            if form:
-                looks.formats[place] = form
-        elif text := shared.rich_text(kind[1], value, sheet, cell.end()):
+        elif kind == b"n":
+            if number_format:
+                looks.formats[place] = number_format
+        elif text := shared.rich_text(kind, value, sheet, cell.end()):
             looks.shown[place] = text
-    for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
-        said = dict(_ATTRIBUTE.findall(link[1]))
-        address = relations.get(said.get(b"r:id", b"").decode("utf-8", "replace"), ("", ""))[1]
-        cell_name = _CELL_NAME.match(said.get(b"ref", b""))
-        if cell_name and address.startswith(("http://", "https://", "mailto:")):
-            looks.links[int(cell_name[2]) - 1, column_of(cell_name[1])] = quote(address, safe=SAFE)
 
 
 def _words(escaped: bytes) -> str:
@@ -280,3 +310,24 @@ def column_of(letters: bytes) -> int:
     for letter in letters:
         number = 26 * number + letter - 64
     return number - 1
+
+
+# --- links ---
+
+WEB = ("http://", "https://", "mailto:")
+"""The links that are kept; others lead into the workbook, or to a file of its author."""
+SAFE = "!#$%&'*+,/:;=?@~"
+"""What stays in the address of a link; brackets would end it, and a bar its cell."""
+_LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
+_CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
+
+
+def _note_links(looks: Looks, sheet: bytes, relations: Relations) -> None:
+    for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
+        attributes = dict(_ATTRIBUTE.findall(link[1]))
+        relation = attributes.get(b"r:id", b"").decode("utf-8", "replace")
+        address = relations[relation].target
+        cell = _CELL_NAME.match(attributes.get(b"ref", b""))
+        if cell and address.startswith(WEB):
+            place = int(cell[2]) - 1, column_of(cell[1])
+            looks.links[place] = quote(address, safe=SAFE)

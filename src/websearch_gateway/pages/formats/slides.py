@@ -12,6 +12,7 @@ from typing import Any
 
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats import formulas
+from websearch_gateway.pages.formats.office_drawings import A, embedded, picture, write_embedded
 from websearch_gateway.pages.formats.office_parts import (
     ALTERNATIVES,
     Place,
@@ -19,14 +20,7 @@ from websearch_gateway.pages.formats.office_parts import (
     number,
     signed,
 )
-from websearch_gateway.pages.formats.package import (
-    A,
-    Package,
-    R,
-    embedded,
-    picture,
-    write_embedded,
-)
+from websearch_gateway.pages.formats.package import Package, R, Relations
 from websearch_gateway.pages.formats.rendering import Builder, Cell, Text, markdown_of
 
 MOST_SLIDES = 2_000
@@ -34,40 +28,29 @@ HIDDEN = "Hidden slides were left out: {}."
 MORE = "Slides after the first {:,} were left out."
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_SHAPE, _PICTURE, _FRAME = f"{_P}sp", f"{_P}pic", f"{_P}graphicFrame"
-_GROUPS = (f"{_P}grpSp", f"{ALTERNATIVES}AlternateContent", f"{ALTERNATIVES}Choice")
-_BODY = f"{_P}txBody"
-_PARAGRAPH, _TEXT, _BREAK = f"{A}p", f"{A}t", f"{A}br"
-_RUNS = (f"{A}r", f"{A}fld")
 _ON = ("1", "true")
 _OFF = ("0", "false")
-_TITLES = ("title", "ctrTitle")
-_REPEATED = ("dt", "ftr", "hdr", "sldNum", "sldImg")
-"""Placeholders that every slide or page of notes repeats."""
 _NO_TITLES = ("", "powerpoint presentation")
 """What the program writes for a presentation without a title."""
-_COUNTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
-_AROUND_COUNTER = re.compile(r"(?:Paren(?:R|Both)|Period|Plain)$")
-_DEEPEST = 50
 
 
 def pptx(package: Package) -> Extracted:
     """A presentation without its hidden slides and the headers and footers of its slides."""
     part = package.related("", "officeDocument") or "ppt/presentation.xml"
-    root = package.xml(part)
     relations = package.relations(part)
-    listed = root.iter(f"{_P}sldId") if root is not None else ()
-    slide_ids = [slide.get(f"{R}id", "") for slide in listed]
-    builder, hidden = Builder(), 0
+    slide_ids = _slide_ids(package.xml(part))
+    builder = Builder()
+    hidden = 0
     for number_of_slide, slide_id in enumerate(dict.fromkeys(slide_ids[:MOST_SLIDES]), 1):
-        slide = relations.get(slide_id, ("", ""))[1]
+        slide = relations[slide_id].target
         root = package.xml(slide)
         if root is None:
             continue
-        shapes = root.find(f"{_P}cSld/{_P}spTree")
         if root.get("show") in _OFF:
             hidden += 1
-        elif shapes is not None:
+            continue
+        shapes = root.find(f"{_P}cSld/{_P}spTree")
+        if shapes is not None:
             _write_slide(package, slide, shapes, number_of_slide, builder)
     warnings: list[str] = []
     if hidden:
@@ -80,17 +63,39 @@ def pptx(package: Package) -> Extracted:
     return Extracted(title, markdown_of(builder), None, tuple(warnings))
 
 
+def _slide_ids(presentation: Any) -> list[str]:
+    """The relations of a presentation to its slides, in their order."""
+    if presentation is None:
+        return []
+    return [slide.get(f"{R}id", "") for slide in presentation.iter(f"{_P}sldId")]
+
+
+# --- a slide ---
+
+_SHAPE, _PICTURE, _FRAME = f"{_P}sp", f"{_P}pic", f"{_P}graphicFrame"
+_GROUPS = (f"{_P}grpSp", f"{ALTERNATIVES}AlternateContent", f"{ALTERNATIVES}Choice")
+_BODY = f"{_P}txBody"
+_DEEPEST = 50
+"""The deepest group of shapes that is read."""
+_TITLES = ("title", "ctrTitle")
+_REPEATED = ("dt", "ftr", "hdr", "sldNum", "sldImg")
+"""Placeholders that every slide or page of notes repeats."""
+
+
 def _write_slide(
     package: Package, part: str, tree: Any, number_of_slide: int, builder: Builder
 ) -> None:
-    shapes = list(_shapes(tree))
-    title = next((shape for shape in shapes if _placeholder(shape) in _TITLES), None)
+    title = None
+    shapes: list[Any] = []
+    for shape in _shapes(tree):
+        kind = _placeholder(shape)
+        if kind in _TITLES and title is None:
+            title = shape
+        elif kind not in _REPEATED:
+            shapes.append(shape)
     heading = "" if title is None else " ".join(_words(title).split())
     builder.text(builder.block("h2"), heading or f"Slide {number_of_slide}")
-    rest = [
-        shape for shape in shapes if shape is not title and _placeholder(shape) not in _REPEATED
-    ]
-    for shape in from_top_to_bottom(rest, _places(rest)):
+    for shape in from_top_to_bottom(shapes, _places(shapes)):
         _write_shape(package, shape, package.relations(part), builder)
     _write_notes(package, part, builder)
 
@@ -148,17 +153,15 @@ def _write_notes(package: Package, part: str, builder: Builder) -> None:
         _write_paragraphs(body, builder, is_list=False)
 
 
-def _write_shape(
-    package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder
-) -> None:
+def _write_shape(package: Package, shape: Any, relations: Relations, builder: Builder) -> None:
     table = next(shape.iter(f"{A}tbl"), None)
     if table is not None:
         builder.table(_rows(table), _write_cell)
         return
-    charts = list(embedded(shape, relations))
-    for kind, part in charts:
-        write_embedded(package, kind, part, builder)
-    if not charts and shape.tag in (_PICTURE, _FRAME):
+    drawings = list(embedded(shape, relations))
+    for drawing in drawings:
+        write_embedded(package, drawing, builder)
+    if not drawings and shape.tag in (_PICTURE, _FRAME):
         name = picture(shape, relations)
         if name:
             builder.text(builder.block("p"), name)
@@ -169,46 +172,67 @@ def _write_shape(
         _write_paragraphs(body, builder, is_list=is_list)
 
 
+# --- tables ---
+
+
 def _rows(table: Any) -> Iterator[list[Cell]]:
     for row in table.iterchildren(f"{A}tr"):
-        cells: list[Cell] = []
-        for cell in row.iterchildren(f"{A}tc"):
-            if cell.get("hMerge") in _ON:
-                continue
-            above = "above" if cell.get("vMerge") in _ON else ""
-            cells.append((cell, number(cell.get("gridSpan", ""), 1), above))
-        yield cells
+        cells = row.iterchildren(f"{A}tc")
+        yield [_cell(cell) for cell in cells if not _continues(cell, "hMerge")]
+
+
+def _cell(cell: Any) -> Cell:
+    span = number(cell.get("gridSpan", ""), 1)
+    return Cell(cell, span, continues_above=_continues(cell, "vMerge"))
+
+
+def _continues(cell: Any, merge: str) -> bool:
+    """Whether a cell continues the one above (`vMerge`) or beside it (`hMerge`)."""
+    return cell.get(merge) in _ON
 
 
 def _write_cell(cell: Any, builder: Builder) -> None:
     _write_paragraphs(cell, builder, is_list=False)
 
 
+# --- paragraphs ---
+
+_PARAGRAPH, _TEXT, _BREAK = f"{A}p", f"{A}t", f"{A}br"
+_RUNS = (f"{A}r", f"{A}fld")
+_COUNTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+_AROUND_COUNTER = re.compile(r"(?:Paren(?:R|Both)|Period|Plain)$")
+
+
 def _write_paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
     """Write paragraphs. `is_list` makes list items of those that do not say that they have no bullet."""
     for paragraph in body.iter(_PARAGRAPH):
         runs = list(_runs(paragraph))
-        if not any(text.strip() for text, _ in runs):
-            continue
-        block = _block(paragraph.find(f"{A}pPr"), builder, is_list=is_list)
-        builder.texts(block, runs)
+        if any(text.strip() for text, _ in runs):
+            block = _block(paragraph.find(f"{A}pPr"), builder, is_list=is_list)
+            builder.texts(block, runs)
 
 
 def _block(properties: Any, builder: Builder, *, is_list: bool) -> Any:
     """The element for a paragraph with these properties."""
-    level, numbers, is_item = "0", None, is_list
+    if not _is_item(properties, is_list=is_list):
+        return builder.block("p")
+    level, numbers = "0", None
     if properties is not None:
         level = properties.get("lvl", "0")
         numbers = properties.find(f"{A}buAutoNum")
-        has_bullet = numbers is not None or properties.find(f"{A}buChar") is not None
-        has_none = properties.find(f"{A}buNone") is not None
-        is_item = has_bullet or (is_list and not has_none)
-    if not is_item:
-        return builder.block("p")
     item = builder.item(number(level, 0), is_ordered=numbers is not None)
     if numbers is not None and item.getprevious() is None:
         _count_as(item.getparent(), numbers)
     return item
+
+
+def _is_item(properties: Any, *, is_list: bool) -> bool:
+    """Whether a paragraph has a bullet or a number, or stands in a list and does not say that it has none."""
+    if properties is None:
+        return is_list
+    if properties.find(f"{A}buAutoNum") is not None or properties.find(f"{A}buChar") is not None:
+        return True
+    return is_list and properties.find(f"{A}buNone") is None
 
 
 def _count_as(numbered: Any, numbers: Any) -> None:
@@ -221,6 +245,7 @@ def _count_as(numbered: Any, numbers: Any) -> None:
 
 
 def _runs(paragraph: Any) -> Iterator[Text]:
+    """The texts of a paragraph with their marks."""
     for element in paragraph:
         if element.tag == _BREAK:
             yield "\n", ()
@@ -228,10 +253,15 @@ def _runs(paragraph: Any) -> Iterator[Text]:
             properties = element.find(f"{A}rPr")
             marks = () if properties is None else tuple(_marks(properties))
             yield element.findtext(_TEXT, ""), marks
-        elif (formula := next(element.iter(f"{formulas.M}oMath"), None)) is not None:
-            yield formulas.of_office(formula), ("tex",)
         else:
-            yield "".join(element.itertext(_TEXT)), ()
+            yield _formula_or_words(element)
+
+
+def _formula_or_words(element: Any) -> Text:
+    formula = next(element.iter(f"{formulas.M}oMath"), None)
+    if formula is not None:
+        return formulas.of_office(formula), ("tex",)
+    return "".join(element.itertext(_TEXT)), ()
 
 
 def _marks(properties: Any) -> Iterator[str]:

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from websearch_gateway.base import charset_of, decode
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats import formulas
 from websearch_gateway.pages.formats.numbering import LEVELS, Numbering, W
+from websearch_gateway.pages.formats.office_drawings import (
+    Embedded,
+    embedded,
+    picture,
+    write_embedded,
+)
 from websearch_gateway.pages.formats.office_parts import ALTERNATIVES, number, with_notes, within
-from websearch_gateway.pages.formats.package import Package, R, embedded, picture, write_embedded
+from websearch_gateway.pages.formats.package import Package, R, Relation, Relations
 from websearch_gateway.pages.formats.rendering import (
     Builder,
     Cell,
@@ -38,37 +44,11 @@ from websearch_gateway.pages.formats.word_styles import (
 )
 from websearch_gateway.pages.rendering import MARKER
 
-_PARAGRAPH, _RUN, _TABLE, _ROW, _CELL = (W + name for name in ("p", "r", "tbl", "tr", "tc"))
-_PARAGRAPH_PROPERTIES, _RUN_PROPERTIES = f"{W}pPr", f"{W}rPr"
-_OTHER_DOCUMENT = f"{W}altChunk"
-_LINK, _SIMPLE_FIELD, _CONTROL = f"{W}hyperlink", f"{W}fldSimple", f"{W}sdt"
-_FIELD, _INSTRUCTION = f"{W}fldChar", f"{W}instrText"
-_TEXT, _SYMBOL, _RUBY = f"{W}t", f"{W}sym", f"{W}ruby"
-_FORMULAS = (f"{formulas.M}oMath", f"{formulas.M}oMathPara")
-_NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
-_DRAWINGS = (f"{W}drawing", f"{W}pict", f"{W}object", f"{ALTERNATIVES}AlternateContent")
-_SIGNS = {
-    f"{W}br": "\n",
-    f"{W}cr": "\n",
-    f"{W}tab": "\t",
-    f"{W}ptab": "\t",
-    f"{W}noBreakHyphen": "-",
-}
-_SKIPPED = frozenset(
-    (
-        f"{ALTERNATIVES}Fallback",
-        *(W + name for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid")),
-    )
-)
-_MARKS = {"b": "strong", "i": "em"}
-_DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
-_CODE = re.compile(
-    r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE
-)
-_CODE_WORDS = re.compile(
-    r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE
-)
-_WEB_PAGES = (".htm", ".html", ".xhtml", ".mht")
+_PARAGRAPH, _PARAGRAPH_PROPERTIES = f"{W}p", f"{W}pPr"
+_TABLE, _OTHER_DOCUMENT = f"{W}tbl", f"{W}altChunk"
+_LEFT_OUT = ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid")
+_SKIPPED = frozenset((f"{ALTERNATIVES}Fallback", *(W + name for name in _LEFT_OUT)))
+"""Deleted text, what only describes its neighbours, and drawings for older programs."""
 
 
 def docx(package: Package) -> Extracted:
@@ -88,16 +68,29 @@ def docx(package: Package) -> Extracted:
     return Extracted(title, with_notes(reader, builder, reader.noted()), None)
 
 
+@dataclass(frozen=True, slots=True)
+class _NoteMark:
+    """What marks a note: the kind of notes, `footnotes` or `endnotes`, and the id of this one."""
+
+    kind: str
+    note_id: str
+
+
 @dataclass(slots=True)
 class _Word:
-    """Reads one document. `notes` are the ids of the footnotes and endnotes in the order of their marks."""
+    """Reads one document.
+
+    Attributes:
+        notes: the numbers of the footnotes and endnotes, in the order of their marks.
+        fields: those that are open where the text is read.
+    """
 
     package: Package
     part: str
     styles: Styles
     numbering: Numbering
-    relations: dict[str, tuple[str, str]]
-    notes: dict[tuple[str, str], int] = field(default_factory=dict)
+    relations: Relations
+    notes: dict[_NoteMark, int] = field(default_factory=dict)
     fields: Fields = field(default_factory=Fields)
 
     def blocks(self, parent: Any, builder: Builder) -> None:
@@ -113,9 +106,23 @@ class _Word:
             elif tag not in _SKIPPED:
                 self.blocks(element, builder)
 
+    def noted(self) -> Iterator[Any]:
+        """The elements of the footnotes and endnotes that the text refers to."""
+        notes: dict[str, dict[str, Any]] = {}
+        for mark in list(self.notes):
+            if mark.kind not in notes:
+                notes[mark.kind] = self._notes_of(mark.kind)
+            yield notes[mark.kind].get(mark.note_id, ())
+
+    def _notes_of(self, kind: str) -> dict[str, Any]:
+        root = self.package.xml(self.package.related(self.part, kind))
+        if root is None:
+            return {}
+        return {note.get(f"{W}id", ""): note for note in root}
+
     def _other_document(self, element: Any, builder: Builder) -> None:
         """Write a document of another format, usually HTML, that stands in the place of paragraphs."""
-        _, part = self._relation(element)
+        part = self._relation(element).target
         body = self.package.read(part)
         if not body:
             return
@@ -128,9 +135,10 @@ class _Word:
             text = decode(body, charset_of(body, "text/plain"))
             builder.text(builder.block("p"), text)
 
-    def _relation(self, element: Any) -> tuple[str, str]:
-        """What an element refers to: the kind, and the part or address."""
-        return self.relations.get(element.get(f"{R}id", ""), ("", ""))
+    def _relation(self, element: Any) -> Relation:
+        return self.relations[element.get(f"{R}id", "")]
+
+    # --- paragraphs ---
 
     def _paragraph(self, element: Any, builder: Builder) -> None:
         properties = element.find(_PARAGRAPH_PROPERTIES)
@@ -138,70 +146,71 @@ class _Word:
         if properties is not None:
             style_id = value(properties, "pStyle")
             style = styled(properties, self.styles[style_id])
-        block, mark = self._block(style, style_id, builder)
-        if mark:
-            builder.text(block, f"{mark} ")
-        later: list[Any] = []
-        builder.texts(block, self._runs(element, later, is_hidden=style.is_hidden))
-        for box in later:
-            if isinstance(box, tuple):
-                kind, part = box
-                write_embedded(self.package, kind, part, builder)
+        block = self._block(style, style_id, builder)
+        boxes: list[Any] = []
+        builder.texts(block, self._runs(element, boxes, is_hidden=style.is_hidden))
+        for box in boxes:
+            if isinstance(box, Embedded):
+                write_embedded(self.package, box, builder)
             else:
                 self.blocks(box, builder)
 
-    def _block(self, style: Style, style_id: str, builder: Builder) -> tuple[Any, str]:
-        """The element for a paragraph, and the number that stands before its words."""
+    def _block(self, style: Style, style_id: str, builder: Builder) -> Any:
+        """The element for a paragraph. A heading has the number that stands before its words in it."""
         level = style.list_level
         if level is None:
             level = self.numbering.level_of_style(style_id)
         level = min(level, LEVELS - 1)
         is_listed = self.numbering.level(style.list_id, level) is not None
         mark = self.numbering.next_mark(style.list_id, level) if is_listed else ""
-        name = style.name.lower()
-        if style.outline is not None and style.outline < BODY_TEXT:
-            return builder.block(f"h{min(style.outline + 1, 6)}"), mark
-        if name == "title":
-            return builder.block("h1"), mark
+        heading = _heading_of(style)
+        if heading:
+            block = builder.block(heading)
+            if mark:
+                builder.text(block, f"{mark} ")
+            return block
         if is_listed:
-            return _item(style, level, mark, builder), ""
-        if _CODE.match(name):
-            return builder.block("pre"), ""
-        return builder.block("blockquote" if "quote" in name else "p"), ""
+            return _item(style, level, mark, builder)
+        return builder.block(_tag_of(style))
+
+    # --- what a paragraph shows ---
 
     def _runs(
         self,
         parent: Any,
-        later: list[Any],
+        boxes: list[Any],
         marks: tuple[str, ...] = (),
         *,
         is_hidden: bool = False,
     ) -> Iterator[Text]:
-        """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`.
+        """The texts of a paragraph with their marks. Its text boxes, charts and diagrams go to `boxes`.
 
         `is_hidden`: the style of the paragraph hides the runs that do not say otherwise.
         """
         for element in parent:
             tag = element.tag
             if tag == _RUN:
-                yield from self._run(element, later, marks, is_hidden=is_hidden)
-            elif tag == _LINK:
-                kind, address = self._relation(element)
-                linked = (*marks, f"a {address}") if kind == "hyperlink" else marks
-                yield from self._runs(element, later, linked, is_hidden=is_hidden)
-            elif tag == _SIMPLE_FIELD:
-                address = link_of(element.get(f"{W}instr", ""))
-                linked = (*marks, f"a {address}") if address else marks
-                yield from self._runs(element, later, linked, is_hidden=is_hidden)
+                yield from self._run(element, boxes, marks, is_hidden=is_hidden)
+            elif tag in _LINKS:
+                link = self._link_mark(element)
+                yield from self._runs(element, boxes, (*marks, *link), is_hidden=is_hidden)
             elif tag in _FORMULAS:
                 yield formulas.of_office(element), ("tex",)
             elif tag == _CONTROL and (tick := tick_of(element)):
                 yield tick, marks
             elif tag not in _SKIPPED:
-                yield from self._runs(element, later, marks, is_hidden=is_hidden)
+                yield from self._runs(element, boxes, marks, is_hidden=is_hidden)
+
+    def _link_mark(self, element: Any) -> tuple[str, ...]:
+        """The mark of the words in a link or a simple field; none if it leads nowhere."""
+        if element.tag == _SIMPLE_FIELD:
+            address = link_of(element.get(f"{W}instr", ""))
+            return (f"a {address}",) if address else ()
+        relation = self._relation(element)
+        return (f"a {relation.target}",) if relation.kind == "hyperlink" else ()
 
     def _run(
-        self, run: Any, later: list[Any], marks: tuple[str, ...], *, is_hidden: bool
+        self, run: Any, boxes: list[Any], marks: tuple[str, ...], *, is_hidden: bool
     ) -> Iterator[Text]:
         properties = run.find(_RUN_PROPERTIES)
         if properties is not None:
@@ -220,7 +229,7 @@ class _Word:
             link = f"a {self.fields.address}"
             if self.fields.address and link not in marks:
                 marks = (link, *marks)
-            yield from self._shown(element, later, marks)
+            yield from self._shown(element, boxes, marks)
 
     def _field(self, element: Any) -> Iterator[Text]:
         """Begin, continue or end a field. Yields what a form shows where it begins."""
@@ -230,7 +239,7 @@ class _Word:
             for text in filled_in(element):
                 yield text, ()
 
-    def _shown(self, element: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
+    def _shown(self, element: Any, boxes: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
         """What an element of a run shows."""
         tag = element.tag
         if tag == _TEXT:
@@ -240,46 +249,66 @@ class _Word:
         elif tag == _SYMBOL:
             yield symbol(element.get(f"{W}font", ""), element.get(f"{W}char", "")), marks
         elif tag == _RUBY:
-            yield from self._ruby(element, later, marks)
+            yield from self._ruby(element, boxes, marks)
         elif tag in _NOTES:
-            note = (_NOTES[tag], element.get(f"{W}id", ""))
-            number_of_note = self.notes.setdefault(note, len(self.notes) + 1)
-            yield f"[^{number_of_note}]", ()
+            yield f"[^{self._number_of_note(element)}]", ()
         elif tag in _DRAWINGS:
-            later += within(element, f"{W}txbxContent", _SKIPPED)
-            later += embedded(element, self.relations)
+            boxes += within(element, f"{W}txbxContent", _SKIPPED)
+            boxes += embedded(element, self.relations)
             yield picture(element, self.relations), ()
 
-    def _ruby(self, element: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
+    def _number_of_note(self, element: Any) -> int:
+        """The number of the note that a mark refers to, which is a new one at its first mark."""
+        mark = _NoteMark(_NOTES[element.tag], element.get(f"{W}id", ""))
+        return self.notes.setdefault(mark, len(self.notes) + 1)
+
+    def _ruby(self, element: Any, boxes: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
         """Signs and, above them, how they are read."""
-        for name, elements in (("rubyBase", ("ruby",)), ("rt", ("ruby", "rt"))):
-            part = element.find(W + name)
-            for text, _ in self._runs(() if part is None else part, later):
-                yield text, (*marks, *elements)
+        for tag, elements in _RUBY_PARTS.items():
+            part = element.find(tag)
+            if part is not None:
+                for text, _ in self._runs(part, boxes):
+                    yield text, (*marks, *elements)
+
+    # --- tables ---
 
     def _rows(self, table: Any) -> Iterator[list[Cell]]:
-        """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
-        for row in within(table, _ROW, _SKIPPED):
+        for row in within(table, f"{W}tr", _SKIPPED):
             properties = row.find(f"{W}trPr")
-            before = ""
+            cells: list[Cell] = []
             if properties is not None:
                 if properties.find(f"{W}del") is not None:  # by a tracked change
                     continue
                 before = value(properties, "gridBefore")
-            cells: list[Cell] = [(None, number(before, 1), "")] if before not in ("", "0") else []
-            for cell in within(row, _CELL, _SKIPPED):
+                if before not in ("", "0"):
+                    cells.append(Cell(None, number(before, 1)))
+            for cell in within(row, f"{W}tc", _SKIPPED):
                 _add_cell(cells, cell)
             yield cells
 
-    def noted(self) -> Iterator[Any]:
-        """The elements of the footnotes and endnotes that the text refers to."""
-        roots: dict[str, dict[str, Any]] = {}
-        for kind, note_id in list(self.notes):
-            if kind not in roots:
-                root = self.package.xml(self.package.related(self.part, kind))
-                notes = () if root is None else root
-                roots[kind] = {note.get(f"{W}id", ""): note for note in notes}
-            yield roots[kind].get(note_id, ())
+
+# --- paragraphs ---
+
+_WEB_PAGES = (".htm", ".html", ".xhtml", ".mht")
+_DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE
+)
+
+
+def _heading_of(style: Style) -> str:
+    """The HTML element for a heading of this style; "" if it is none."""
+    if style.outline is not None and style.outline < BODY_TEXT:
+        return f"h{min(style.outline + 1, 6)}"
+    return "h1" if style.name.lower() == "title" else ""
+
+
+def _tag_of(style: Style) -> str:
+    """The HTML element for a paragraph of this style that is no heading and no item."""
+    name = style.name.lower()
+    if _CODE.match(name):
+        return "pre"
+    return "blockquote" if "quote" in name else "p"
 
 
 def _item(style: Style, level: int, mark: str, builder: Builder) -> Any:
@@ -296,6 +325,30 @@ def _item(style: Style, level: int, mark: str, builder: Builder) -> Any:
     return item
 
 
+# --- what a paragraph shows ---
+
+_RUN, _RUN_PROPERTIES = f"{W}r", f"{W}rPr"
+_TEXT, _SYMBOL, _RUBY = f"{W}t", f"{W}sym", f"{W}ruby"
+_FIELD, _INSTRUCTION, _SIMPLE_FIELD = f"{W}fldChar", f"{W}instrText", f"{W}fldSimple"
+_CONTROL = f"{W}sdt"
+_LINKS = (f"{W}hyperlink", _SIMPLE_FIELD)
+_FORMULAS = (f"{formulas.M}oMath", f"{formulas.M}oMathPara")
+_NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
+_DRAWINGS = (f"{W}drawing", f"{W}pict", f"{W}object", f"{ALTERNATIVES}AlternateContent")
+_SIGNS = {
+    f"{W}br": "\n",
+    f"{W}cr": "\n",
+    f"{W}tab": "\t",
+    f"{W}ptab": "\t",
+    f"{W}noBreakHyphen": "-",
+}
+_RUBY_PARTS = {f"{W}rubyBase": ("ruby",), f"{W}rt": ("ruby", "rt")}
+_MARKS = {"b": "strong", "i": "em"}
+_CODE_WORDS = re.compile(
+    r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE
+)
+
+
 def _marks(properties: Any, style: Style) -> Iterator[str]:
     """The marks of a run by its properties and its style."""
     if _CODE_WORDS.search(style.name):
@@ -306,19 +359,21 @@ def _marks(properties: Any, style: Style) -> Iterator[str]:
     yield from apart(properties, style.marks)
 
 
-def _add_cell(cells: list[Cell], cell: Any) -> None:
+# --- tables ---
+
+
+def _add_cell(cells: list[Cell], element: Any) -> None:
     """Add a cell to its row, or its columns to the cell before it if it continues this one."""
-    properties = cell.find(f"{W}tcPr")
+    properties = element.find(f"{W}tcPr")
     if properties is None:
-        cells.append((cell, 1, ""))
+        cells.append(Cell(element))
         return
     span = number(value(properties, "gridSpan"), 1)
     if cells and _continues(properties, "hMerge"):
-        content, across, above = cells.pop()
-        cells.append((content, across + span, above))
+        before = cells.pop()
+        cells.append(replace(before, span=before.span + span))
     else:
-        above = "above" if _continues(properties, "vMerge") else ""
-        cells.append((cell, span, above))
+        cells.append(Cell(element, span, continues_above=_continues(properties, "vMerge")))
 
 
 def _continues(properties: Any, name: str) -> bool:

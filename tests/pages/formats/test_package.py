@@ -19,7 +19,7 @@ from tests.documents import (
 )
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats import package
-from websearch_gateway.pages.formats.package import compound, zipped
+from websearch_gateway.pages.formats.containers import compound, zipped
 
 URL = "https://example.com/a"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
