@@ -65,7 +65,7 @@ def choose(
         if not open_places:
             break
         chances = {at: _chance(selection.values(at), weights) for at in open_places}
-        best = max(open_places, key=lambda at: chances[at])
+        best = max(chances, key=chances.__getitem__)
         if selection.chosen and missed * chances[best] < WORTH:
             break
         selection.take(best)
@@ -97,9 +97,9 @@ class Selection:
         self._shares = {at: odd / whole for at, odd in odds.items()}
         words = [dict.fromkeys(candidate.words, 1) for candidate in self.sentences]
         self._rarity = inverse_document_frequency(self.question.terms, words)
-        self._at = {
-            (candidate.document, candidate.order): candidate for candidate in self.sentences
-        }
+        self._at = {}
+        for candidate in self.sentences:
+            self._at[candidate.document, candidate.order] = candidate
 
     def open_places(self) -> list[int]:
         """The best sentences that may come next, by their index: with room, and not said already. The first has no rival."""
@@ -113,6 +113,7 @@ class Selection:
         return open_places
 
     def _may_follow(self, candidate: Candidate) -> bool:
+        """Whether it has room, together with those that explain its beginning, and is not said already."""
         run = self._quoted_for(candidate)
         if run is None or self._is_said(candidate):
             return False
@@ -121,6 +122,7 @@ class Selection:
         return is_short and self._cost([*self.chosen, *added]) <= self.room
 
     def _is_said(self, candidate: Candidate) -> bool:
+        """Whether one that is chosen has most of its words, or it has most of that one's."""
         own = frozenset(candidate.own)
         for sentence in self.chosen:
             quoted = frozenset(sentence.own)
@@ -141,17 +143,18 @@ class Selection:
         candidate = self.sentences[at]
         untried = 1 - sum(self._shares[tried] for tried in self._tried)
         share = min(max(self._shares[at] / max(untried, 1e-9), 1e-4), 1 - 1e-4)
-        adds = sum(
-            self._rarity[term] for term in terms_in(self.question, candidate.own) - self._told
-        )
+        new_terms = terms_in(self.question, candidate.own) - self._told
+        adds = sum(self._rarity[term] for term in new_terms)
         best = self.sentences[self.ranked.order[0]]
+        is_beside = any(_are_neighbours(candidate, sentence) for sentence in self.chosen)
+        lacks_kind = self.question.kind is not None and at not in self.ranked.with_kind
         return {
             "bias": 1.0,
             "share": math.log(share / (1 - share)),
             "adds": adds / (sum(self._rarity.values()) or 1.0),
             "passage": candidate.passage / best.passage,
-            "beside": float(any(_are_neighbours(candidate, sentence) for sentence in self.chosen)),
-            "lacks": float(self.question.kind is not None and at not in self.ranked.with_kind),
+            "beside": float(is_beside),
+            "lacks": float(lacks_kind),
             "further": float(bool(self.chosen)),
         }
 
@@ -171,7 +174,9 @@ class Selection:
         return sorted(runs, key=lambda run: self.chosen[0] not in run)
 
     def _cost(self, sentences: Sequence[Candidate]) -> int:
-        return sum(len(joined(run)) + self.overhead for run in _runs(sentences))
+        """The characters of the answer that they take."""
+        lengths = [len(joined(run)) for run in _runs(sentences)]
+        return sum(lengths) + self.overhead * len(lengths)
 
     def _quoted_for(self, candidate: Candidate) -> Run | None:
         """The sentences that are quoted for one. Better the deciding one with a pronoun alone than another one."""
@@ -220,5 +225,7 @@ def joined(run: Run) -> str:
     """The text of neighbours. Scripts without spaces have none between sentences."""
     text = ""
     for sentence in run:
-        text += ("" if not text or text[-1] in "。！？｡" else " ") + sentence.text
+        if text and text[-1] not in "。！？｡":
+            text += " "
+        text += sentence.text
     return text
