@@ -21,7 +21,7 @@ from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
 from websearch_gateway.app import gateway as app
-from websearch_gateway.base.net import address, client
+from websearch_gateway.base.net import client, dialling
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
@@ -147,7 +147,7 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
 def _patient_connections() -> Iterator[None]:
     """A server of a test may get little of the processor, so only deadlines limit a connect."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (client, address):
+        for module in (client, dialling):
             patch.setattr(module, "CONNECT_SECONDS", PATIENCE)
         yield
 

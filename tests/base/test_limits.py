@@ -134,8 +134,8 @@ HELD_ELSEWHERE = {
 """Limits that only a server or a process can spend, with the test that does."""
 
 SERVED = {
-    "net.address.MAX_ADDRESSES": "each address is checked before it is used; others are not tried",
-    "net.address.MAX_CONNECTIONS": "further requests wait, until their deadline",
+    "net.dialling.MAX_ADDRESSES": "each address is checked before it is used; others are not tried",
+    "net.outbound.MAX_CONNECTIONS": "further requests wait, until their deadline",
     "net.bodies.MAX_REPLY_BYTES": "`tests/answers/test_http_engine.py` refuses larger replies",
     "net.bodies.MAX_BYTES": "`tests/base/net/test_hostile_servers.py` refuses larger replies",
     "net.client.MAX_PAGES": "`tests/base/net/test_searcher.py` counts the pages of a search",

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         word_set,
     )
     from websearch_gateway.base.memory import CacheMemory, SharedCache
-    from websearch_gateway.base.net.address import AddressPolicy, Outbound
+    from websearch_gateway.base.net.address import AddressPolicy
     from websearch_gateway.base.net.bodies import (
         MAX_BYTES,
         MAX_REPLY_BYTES,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         seconds_until_reset,
         user_agent,
     )
+    from websearch_gateway.base.net.outbound import Outbound
     from websearch_gateway.base.net.public_addresses import fake_networks, nat64_prefixes
     from websearch_gateway.base.net.requests import (
         PASSING_STATUSES,

@@ -18,13 +18,7 @@ from functools import partial
 import httpcore2
 import httpx2
 
-from websearch_gateway.base.net.address import (
-    DEFAULT_PORTS,
-    DIRECT,
-    Outbound,
-    http_proxy,
-    unreachable_proxy,
-)
+from websearch_gateway.base.net.address import DEFAULT_PORTS
 from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -36,6 +30,7 @@ from websearch_gateway.base.net.bodies import (
     read_body,
     without_key,
 )
+from websearch_gateway.base.net.dialling import unreachable_proxy
 from websearch_gateway.base.net.failures import (
     UnreachableProxyError,
     is_about_tls,
@@ -43,6 +38,7 @@ from websearch_gateway.base.net.failures import (
     refusal_of,
 )
 from websearch_gateway.base.net.fetch import USER_AGENT
+from websearch_gateway.base.net.outbound import DIRECT, Outbound, http_proxy
 from websearch_gateway.base.net.requests import (
     Retry,
     note_host,

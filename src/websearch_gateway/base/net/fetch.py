@@ -18,17 +18,7 @@ from urllib.parse import urljoin
 import httpcore2
 
 from websearch_gateway import __version__
-from websearch_gateway.base.net.address import (
-    DIRECT,
-    HEADER_BYTES,
-    AddressPolicy,
-    ConnectionPools,
-    MeteredStream,
-    Outbound,
-    Resolve,
-    SystemResolver,
-    Target,
-)
+from websearch_gateway.base.net.address import AddressPolicy, Target
 from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -36,7 +26,9 @@ from websearch_gateway.base.net.bodies import (
     decoded_body,
 )
 from websearch_gateway.base.net.charsets import charset_of
+from websearch_gateway.base.net.dialling import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
 from websearch_gateway.base.net.failures import mapped_page_errors
+from websearch_gateway.base.net.outbound import DIRECT, ConnectionPools, Outbound
 from websearch_gateway.base.net.redirects import CallCookies, refresh_of
 from websearch_gateway.base.net.requests import parse_retry_after
 from websearch_gateway.errors import (
