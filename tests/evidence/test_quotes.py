@@ -479,3 +479,33 @@ def test_a_long_quote_is_cut_between_words_after_five_hundred_characters() -> No
     sentence = "The mill " + "grinds rye and " * 60 + "stops."
     quote = Quotable.of(sentence, "").holding("grinds rye and grinds rye")[0]
     assert 480 <= len(quote.shown) <= 500
+
+
+MILL = "The old mill of Marn grinds 300 tonnes of rye every autumn."
+BAKER = f"{MILL}\n\nThe young baker of Marn sells 250 tonnes of rye bread."
+PIERS = "The north pier has 40 boats and 12 crews, the south pier has 25 boats and 9 crews."
+
+
+@pytest.mark.parametrize(
+    ("page", "claim", "differs"),
+    [
+        # About the same: two fifths of the claim's words.
+        (MILL, "The mill grinds 250 tonnes of barley for northern bakers.", True),
+        (
+            MILL,
+            "The mill grinds 250 tonnes of fresh barley for northern bakers in distant villages.",
+            False,
+        ),
+        # The page has the number of the claim too, in a place that fits less or nearly as well.
+        (BAKER, "The mill of Marn grinds 250 tonnes of rye bread.", True),
+        (BAKER, "The old mill sells 250 tonnes of rye.", False),
+        # Two numbers that fit better when they are exchanged.
+        (PIERS, "The north pier has 12 boats and 40 crews.", True),
+        (PIERS, "The north pier has 40 boats, and it has 12 crews.", False),
+    ],
+)
+def test_how_well_the_place_of_a_number_must_fit_is_a_limit(
+    page: str, claim: str, differs: bool
+) -> None:
+    (found,) = findings([claim], page, "")
+    assert bool(found.differences) is differs
