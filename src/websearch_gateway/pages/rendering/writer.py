@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from websearch_gateway.pages.rendering.anchors import (
@@ -128,20 +129,21 @@ class _Writer:
     def _start_inline(self, element: Any, tag: str) -> bool:
         if tag == "br":
             self._inline("\n")
-        elif tag == "img":
+            return True
+        if tag == "img":
             self._inline(escaped(element.get("alt", "")))
-        elif tag == TEX:
+            return True
+        is_code = tag in CODE and next(element.iter("a", TEX), None) is None
+        if tag == TEX:
             self._formula(element)
-            return False
-        elif tag in CODE and next(element.iter("a", TEX), None) is None:
+        elif is_code:
             self._inline(code_span("".join(element.itertext())))
-            return False
         elif not len(element):  # most inline elements are a few words
             self._inline(self._marked(element, escaped(element.text or "")))
-            return False
         else:
             self._open(element)
-        return True
+            return True
+        return False
 
     def _formula(self, element: Any) -> None:
         """A formula as LaTeX in a code span, so that nothing in it becomes markup."""
@@ -240,11 +242,8 @@ class _Writer:
         elif tag == "q":
             is_inner = next(element.iterancestors("q"), None) is not None
             inner = f"‘{inner}’" if is_inner else f"“{inner}”"
-        elif tag == "rt":
-            previous = element.getprevious()
-            has_brackets = previous is not None and previous.tag == "rp" and previous.text
-            if not has_brackets:
-                inner = f"({inner})"
+        elif tag == "rt" and not _has_bracket_before(element):
+            inner = f"({inner})"
         return f"{before}{inner}{after}" if inner else ""
 
     def _link(self, element: Any, inner: str) -> str:
@@ -269,7 +268,7 @@ class _Writer:
 
     def _last_character(self) -> str:
         """The character before the inline element that ends, without marks; "" at the start of a line."""
-        for frame in self.frames[: -_MOST_STEPS - 1 : -1]:
+        for frame in islice(reversed(self.frames), _MOST_STEPS):
             for piece in reversed(frame.inline[-_MOST_STEPS:]):
                 if bare := piece.rstrip("*~"):
                     return bare[-1]
@@ -318,6 +317,12 @@ class _Writer:
         return _counted(number, around.element.get("type", "1"))
 
 
+def _has_bracket_before(reading: Any) -> bool:
+    """Whether the reading of a Japanese word follows an `<rp>` with its bracket."""
+    previous = reading.getprevious()
+    return previous is not None and previous.tag == "rp" and bool(previous.text)
+
+
 _MOST_LINKED = 50
 """A link around more blocks is left out."""
 _HEADING = re.compile(r"(#{1,6} )?(.*)")
@@ -327,7 +332,9 @@ def _may_be_linked(blocks: list[str]) -> bool:
     """Whether the first of the blocks in a link can be its words."""
     first = blocks[0]
     is_line = "\n" not in first and not first.startswith(("|", "`"))
-    return is_line and len(blocks) <= _MOST_LINKED and not any("](" in block for block in blocks)
+    if not is_line or len(blocks) > _MOST_LINKED:
+        return False
+    return not any("](" in block for block in blocks)  # no link in a link
 
 
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
