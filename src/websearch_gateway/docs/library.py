@@ -178,30 +178,36 @@ class DocsLibrary(DocsIndex):
                 )
         name = checked_name(name or _default_name(url), "name")
         label = checked_name(label or DEFAULT_LABEL, "version")
-        known = next(
-            (v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None
-        )
-        if known is not None and known.page_count and canonical(url) != canonical(known.url):
-            if not await self._begins_at(known, url):  # an address that has moved
+        registered = await self._version(name, label)
+        if registered and registered.page_count and canonical(url) != canonical(registered.url):
+            if not await self._begins_at(registered, url):  # an address that has moved
                 raise SearchValidationError(
-                    f"{name} {label} is indexed from {known.url}. Give this site another name or version, or delete "
-                    "that one first."
+                    f"{name} {label} is indexed from {registered.url}. Give this site another name or version, or "
+                    "delete that one first."
                 )
-            url = known.url
+            url = registered.url
         # Adding it again does not change whose it is.
-        if known is not None and canonical(url) == canonical(known.url):
+        if registered and canonical(url) == canonical(registered.url):
             changes.pop("is_guarded", None)
-        options = replace(options or (known.options if known else CrawlOptions()), **changes)
-        if known is not None and known.page_count and options.base_url != known.options.base_url:
+        options = options or (registered.options if registered else CrawlOptions())
+        options = replace(options, **changes)
+        if registered and registered.page_count and options.base_url != registered.options.base_url:
             raise SearchValidationError(
-                f"{name} {label} is indexed with the addresses of {known.home}. Give these documents another name or "
-                "version, or delete that one first."
+                f"{name} {label} is indexed with the addresses of {registered.home}. Give these documents another name "
+                "or version, or delete that one first."
             )
         version = await self.store.add_version(name, label, url, options)
         if version.status in ("failed", "paused"):
             await self.store.set_status(version.id, "queued")
             return replace(version, status="queued")
         return version
+
+    async def _version(self, name: str, label: str) -> SiteVersion | None:
+        """The registered version of a site."""
+        for version in await self.store.versions():
+            if (version.name, version.label) == (name, label):
+                return version
+        return None
 
     async def add_package(
         self, package: Package, name: str | None = None, label: str | None = None, **changes: Any
@@ -221,26 +227,23 @@ class DocsLibrary(DocsIndex):
                 "Headers are not sent to the host that a package names. Add the site by its address, with the headers: "
                 "websearch-gateway docs add URL NAME VERSION --header ..."
             )
-        found = await self.registries.find(package)
-        url, note = found.url, ""
-        if package.version and not found.include:
-            url = await self.runner.at_version(found.url, found.version) or found.url
-            if url == found.url and version_siblings(url, found.version)[:1] != [url]:
-                note = f"No address for {found.version} was found beside {url}: its pages may be of another version."
+        home = await self.registries.find(package)
+        url, note = home.url, ""
+        if package.version and not home.include:
+            url = await self.runner.at_version(home.url, home.version) or home.url
+            if url == home.url and version_siblings(url, home.version)[:1] != [url]:
+                note = f"No address for {home.version} was found beside {url}: its pages may be of another version."
         async with self._adding:
-            if (known := await self._same_site(url, found.version)) is not None:
-                site = await self.add(known.url, known.name, known.label, **changes)
-                is_own = (known.name, known.label) == (name or package.name, label or found.version)
-                return (
-                    site,
-                    note
-                    if is_own
-                    else f"{package} is indexed already, as {site.name} {site.label}.",
-                )
+            indexed = await self._same_site(url, home.version)
+            if indexed is not None:
+                site = await self.add(indexed.url, indexed.name, indexed.label, **changes)
+                if (indexed.name, indexed.label) != (name or package.name, label or home.version):
+                    note = f"{package} is indexed already, as {site.name} {site.label}."
+                return site, note
             name = name or await self._free_name(package, url)
-            if found.include:
-                changes.setdefault("include", found.include)
-            added = await self.add(url, name, label or found.version, **changes)
+            if home.include:
+                changes.setdefault("include", home.include)
+            added = await self.add(url, name, label or home.version, **changes)
             alike = [
                 version
                 for version in await self.store.versions()
@@ -282,7 +285,8 @@ class DocsLibrary(DocsIndex):
             async with turns:
                 return await self.documented(package)
 
-        return list(await asyncio.gather(*(look(package_of(*one)) for one in project["direct"])))
+        packages = [package_of(*direct) for direct in project["direct"]]
+        return list(await asyncio.gather(*map(look, packages)))
 
     async def _project(self, folder: str) -> dict[str, Any]:
         own: Mapping[Ecosystem, str] = {"pypi": self.registries.pypi, "npm": self.registries.npm}
@@ -306,34 +310,37 @@ class DocsLibrary(DocsIndex):
             ) from error
         if read["problem"]:
             raise SearchValidationError(read["problem"])
-        return {**read, "origins": {name: Origins(**one) for name, one in read["origins"].items()}}
+        origins = {name: Origins(**fields_) for name, fields_ in read["origins"].items()}
+        return {**read, "origins": origins}
 
     async def documented(self, package: Package) -> DocsDependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
         try:
-            found = await self.registries.find(package)
+            home = await self.registries.find(package)
         except SearchError as error:
             return _dependency(package, problem=error.message)
-        names = (package.name, f"{package.ecosystem}:{package.name}")
-        alike = [
-            version
-            for version in await self.store.versions()
-            if _site_of(version.url) == _site_of(found.url)
-        ]
-        own = (
-            version for version in alike if version.name in names and version.label == found.version
-        )
-        known = next(own, None) or await self._same_site(found.url, found.version)
-        if known is None or known.status == "failed":
-            return _dependency(package, found.url)
-        places = [
+        indexed = await self._indexed_as(package, home.url, home.version)
+        if indexed is None or indexed.status == "failed":
+            return _dependency(package, home.url)
+        of_version = [
             url
-            for url in (known.url, found.url)
-            if version_siblings(url, found.version)[:1] == [url]
+            for url in (indexed.url, home.url)
+            if version_siblings(url, home.version)[:1] == [url]
         ]
-        is_of_version = known.label == found.version or bool(places)
-        is_known = is_of_version or not package.version
-        return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
+        is_of_version = indexed.label == home.version or bool(of_version)
+        is_indexed = is_of_version or not package.version
+        return _dependency(
+            package, home.url, f"{indexed.name} {indexed.label}" if is_indexed else ""
+        )
+
+    async def _indexed_as(self, package: Package, url: str, label: str) -> SiteVersion | None:
+        """The version that bears the package's name and label, else one with the same pages."""
+        names = (package.name, f"{package.ecosystem}:{package.name}")
+        for version in await self.store.versions():
+            is_own = version.name in names and version.label == label
+            if is_own and _site_of(version.url) == _site_of(url):
+                return version
+        return await self._same_site(url, label)
 
     async def _same_site(self, url: str, label: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved; else one with the same pages: either the
@@ -358,15 +365,17 @@ class DocsLibrary(DocsIndex):
         """Whether an address is the start of a version, leads to it, or is where it leads."""
         if _place(version.url) == _place(url):
             return True
-        here, start = [
+        led_to = [
             await self.store.led_to(version.id, canonical(place)) for place in (url, version.url)
         ]
-        return not set(here).isdisjoint(start)
+        return not set(led_to[0]).isdisjoint(led_to[1])
 
     async def _free_name(self, package: Package, url: str) -> str:
         """The name of a package; with its registry if another website or repository is called so."""
-        named = [version for version in await self.store.versions() if version.name == package.name]
-        is_free = all(_site_of(version.url) == _site_of(url) for version in named)
+        namesakes = [
+            version for version in await self.store.versions() if version.name == package.name
+        ]
+        is_free = all(_site_of(version.url) == _site_of(url) for version in namesakes)
         return package.name if is_free else f"{package.ecosystem}:{package.name}"
 
     async def discard_refused(self, site: IndexedSite) -> None:
@@ -406,18 +415,18 @@ class DocsLibrary(DocsIndex):
         """
         versions = await (self.store.versions() if blocked_too else self.shown())
         place = canonical(site) or "no address"
-        named_so = (
-            v
-            for v in versions
-            if site in (v.name, v.url, str(v.id)) or place in map(canonical, (v.url, v.home))
-        )
-        found = [v for v in named_so if label in (None, v.label)]
-        if not found:
-            wanted = " ".join(filter(None, (site, label)))
+        matching = []
+        for version in versions:
+            is_named = site in (version.name, version.url, str(version.id))
+            is_at = place in map(canonical, (version.url, version.home))
+            if (is_named or is_at) and label in (None, version.label):
+                matching.append(version)
+        if not matching:
+            site_and_label = " ".join(filter(None, (site, label)))
             raise SearchValidationError(
-                f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}."
+                f"No such site is indexed: {quoted(site_and_label)}. Known: {named(versions)}."
             )
-        return found
+        return matching
 
     async def find_one(self, site: str, label: str | None = None) -> SiteVersion:
         """The one version that matches.
@@ -425,12 +434,12 @@ class DocsLibrary(DocsIndex):
         Raises:
             SearchValidationError: none or several match; the message names them.
         """
-        found = await self.find(site, label)
-        if len(found) > 1:
+        matching = await self.find(site, label)
+        if len(matching) > 1:
             raise SearchValidationError(
-                f"Several versions match: {named(found)}. Name the one that you mean."
+                f"Several versions match: {named(matching)}. Name the one that you mean."
             )
-        return found[0]
+        return matching[0]
 
     async def searchable(self) -> list[SiteVersion]:
         """The versions that have pages and may be shown, including those being crawled; see `with_pages`."""

@@ -57,7 +57,7 @@ def excerpt(
     if not all_blocks or room <= 0:
         return _cut(markdown, 0, room)
     held = held_words(markdown, beginnings_of(terms))
-    best = _best(markdown, [_Span(block.start, block.end) for block in all_blocks], held, names)
+    best = _best(markdown, all_blocks, held, names)
     if best and not names:
         at_first = _reached(markdown, 0, room, held)
         if at_first >= _reached(markdown, all_blocks[best].start, room, held):
@@ -105,7 +105,7 @@ def _end(
         if size(shown.start, part.end) <= room:
             fitting.append(part)
             continue
-        for unit in _units(markdown, part) if isinstance(part, Block) else [part]:
+        for unit in _split(markdown, part):
             if size(shown.start, unit.end) <= room:
                 fitting.append(unit)
                 continue
@@ -123,9 +123,15 @@ def _end(
 
 def _end_before_last(markdown: str, fitting: Sequence[_Span | Block]) -> int:
     """The end of the last unit but one; of the only one without another."""
-    last = fitting[-1]
-    units = _units(markdown, last) if isinstance(last, Block) else [last]
-    return (units[-2] if len(units) > 1 else fitting[-2:][0]).end
+    units = _split(markdown, fitting[-1])
+    if len(units) > 1:
+        return units[-2].end
+    before_last = fitting[-2:][0]
+    return before_last.end
+
+
+def _split(markdown: str, part: _Span | Block) -> list[_Span]:
+    return _units(markdown, part) if isinstance(part, Block) else [part]
 
 
 def _earliest_start(
@@ -233,7 +239,7 @@ def _units(markdown: str, block: Block) -> list[_Span]:
 
 
 def _best(
-    markdown: str, spans: Sequence[_Span], held: Sequence[HeldWord], names: Collection[str]
+    markdown: str, spans: Sequence[_Span | Block], held: Sequence[HeldWord], names: Collection[str]
 ) -> int:
     """The place of the first span with the most terms; a definition counts more than all terms."""
     counts = _terms_in(spans, held)
@@ -243,10 +249,10 @@ def _best(
         for place, span in enumerate(spans):
             if _defines(markdown, span, defining):
                 counts[place] += len(held) + 1
-    return max(range(len(counts)), key=lambda place: (counts[place], -place))
+    return counts.index(max(counts))
 
 
-def _terms_in(spans: Sequence[_Span], held: Sequence[HeldWord]) -> list[int]:
+def _terms_in(spans: Sequence[_Span | Block], held: Sequence[HeldWord]) -> list[int]:
     """How many different terms each span holds."""
     starts = [span.start for span in spans]
     terms: list[set[str]] = [set() for _ in spans]
@@ -257,8 +263,9 @@ def _terms_in(spans: Sequence[_Span], held: Sequence[HeldWord]) -> list[int]:
     return [len(stems) for stems in terms]
 
 
-def _defines(markdown: str, span: _Span, defining: re.Pattern[str]) -> bool:
+def _defines(markdown: str, span: _Span | Block, defining: re.Pattern[str]) -> bool:
     """Whether a line of prose begins with a definition; code assigns to names and calls them."""
     if _FENCE.match(markdown, span.start):
         return False
-    return any(defining.match(markdown, *line) for line in lines(markdown, span.start, span.end))
+    own_lines = lines(markdown, span.start, span.end)
+    return any(defining.match(markdown, start, end) for start, end in own_lines)

@@ -30,11 +30,13 @@ def words_of(text: str) -> list[str]:
 def spellings_near(word: str) -> list[str]:
     """The words that differ by one letter: missing, added, wrong, or two of them swapped."""
     splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    near = [start + rest[1:] for start, rest in splits if rest]
-    near += [start + rest[1] + rest[0] + rest[2:] for start, rest in splits if len(rest) > 1]
+    before_a_letter = splits[:-1]
+    before_two_letters = splits[:-2]
+    near = [start + rest[1:] for start, rest in before_a_letter]
+    near += [start + rest[1] + rest[0] + rest[2:] for start, rest in before_two_letters]
     for letter in string.ascii_lowercase:
         near += [start + letter + rest for start, rest in splits]
-        near += [start + letter + rest[1:] for start, rest in splits if rest]
+        near += [start + letter + rest[1:] for start, rest in before_a_letter]
     return list(dict.fromkeys(near))
 
 
@@ -48,17 +50,21 @@ def counted(
     """
     query_words = [word for word in words(text)[:MOST_WORDS] if word not in STOP_WORDS]
     may_be_wrong = words_of(text)
-    counts = dict(count(list(dict.fromkeys((*query_words, *may_be_wrong)))))
+    distinct = dict.fromkeys((*query_words, *may_be_wrong))
+    counts = dict(count(list(distinct)))
     unknown = [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]
+    looks_anywhere = len(unknown) < MOST_UNKNOWN
     instead = {}
     for word in unknown:
-        spellings = _indexed_near(word, count, anywhere=len(unknown) < MOST_UNKNOWN)
+        spellings = _indexed_near(word, count, anywhere=looks_anywhere)
         if spellings:
             instead[word] = _best_spelling(word, spellings)
             counts |= spellings
     query_words = [instead.get(word, word) for word in query_words]
-    rarities = (log(1 + chunks / (counts.get(word, 0) + 0.5)) for word in query_words)
-    return instead, dict(zip(stems(query_words), rarities, strict=True))
+    rarity = {}
+    for word, stem in zip(query_words, stems(query_words), strict=True):
+        rarity[stem] = log(1 + chunks / (counts.get(word, 0) + 0.5))
+    return instead, rarity
 
 
 def _indexed_near(
@@ -69,11 +75,13 @@ def _indexed_near(
     Most mistakes come later in a word, and words that begin alike are looked up faster, so these come first. `anywhere`:
     look for the others too if there are none.
     """
-    near, start = spellings_near(word), word[:3]
-    alike = count([spelling for spelling in near if spelling.startswith(start)])
-    if alike or not anywhere:
-        return alike
-    return count([spelling for spelling in near if not spelling.startswith(start)])
+    start = word[:3]
+    alike: list[str] = []
+    others: list[str] = []
+    for spelling in spellings_near(word):
+        (alike if spelling.startswith(start) else others).append(spelling)
+    counts = count(alike)
+    return count(others) if not counts and anywhere else counts
 
 
 def _best_spelling(word: str, counts: Mapping[str, int]) -> str:
