@@ -142,12 +142,18 @@ def executed(test_file: Path, sources: Path) -> FileRun:
 def innermost(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function around a line, with its decorators and arguments."""
     around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and _first_line(node) <= line <= (node.end_lineno or 0)
+        function
+        for function in _functions(tree)
+        if _first_line(function) <= line <= (function.end_lineno or 0)
     ]
     return max(around, key=_first_line, default=None)
+
+
+@functools.cache
+def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def _first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import ast
 import compileall
+import functools
 import random
 import re
 import shutil
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,20 +152,31 @@ def _defined_at(tree: ast.Module, line: int) -> list[str]:
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     statement = max(around, key=lambda node: node.lineno)
-    return [
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
+    match statement:
+        case ast.Assign(targets=targets):
+            defined: list[ast.expr] = targets
+        case ast.AnnAssign(target=target):
+            defined = [target]
+        case _:
+            return []
+    names = (node for target in defined for node in ast.walk(target))
+    return [node.id for node in names if isinstance(node, ast.Name)]
 
 
 def _readers(tree: ast.Module, name: str) -> list[int]:
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.Attribute) and node.attr == name)
-    ]
+    return _lines_by_name(tree)[name]
+
+
+@functools.cache
+def _lines_by_name(tree: ast.Module) -> defaultdict[str, list[int]]:
+    """The lines that read each name or attribute."""
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            lines[node.id].append(node.lineno)
+        elif isinstance(node, ast.Attribute):
+            lines[node.attr].append(node.lineno)
+    return lines
 
 
 def tests_for(

@@ -56,6 +56,8 @@ def own(rows, most=_MOST):
 
 class Table:
     share: float = SHARE
+
+NAMED = {name: 2 for name in "ab"}
 """
 ELSEWHERE = """
 from a import TWICE
@@ -70,6 +72,12 @@ def another():
 
 def by_attribute(table):
     return table.share
+
+def look_up():
+    return a.NAMED
+
+def say(table):
+    return table.name
 """
 
 
@@ -78,6 +86,7 @@ def by_attribute(table):
     [
         ("_MOST = 10", {("a.py", 7), ("b.py", 6)}),  # a default, and through a further constant
         ("SHARE = 0.5", {("b.py", 12)}),
+        ("NAMED = {", {("b.py", 15)}),  # and not what reads another `name`
         ("rows > 7", {("a.py", 8)}),
     ],
 )
