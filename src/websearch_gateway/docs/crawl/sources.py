@@ -194,11 +194,10 @@ class RobotsTxt:
             SearchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
         host = self.pace.host
-        known = await self.pace.store.host(host)
-        self._text = known.robots
-        if self.pace.clock() - known.robots_at >= (
-            CLOSED_SECONDS if known.robots is None else ROBOTS_SECONDS
-        ):
+        stored = await self.pace.store.host(host)
+        self._text = stored.robots
+        lifetime = CLOSED_SECONDS if stored.robots is None else ROBOTS_SECONDS
+        if self.pace.clock() - stored.robots_at >= lifetime:
             self._text = await self._fetch()
             await self.pace.store.put_robots(host, self._text)
         if self._text is None:
@@ -209,10 +208,10 @@ class RobotsTxt:
             )
         if self._text:
             deadline = Deadline.after(_FETCH_SECONDS)
-            self.pace.ask_delay(
-                await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline)
-            )
-            if rule := await self.workers.run(refused_by, self._text, PRODUCT, deadline=deadline):
+            delay = await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline)
+            self.pace.ask_delay(delay)
+            rule = await self.workers.run(refused_by, self._text, PRODUCT, deadline=deadline)
+            if rule:
                 raise SearchFetchError(
                     f"Its robots.txt forbids this use: {rule}.", details={"reason": "robots"}
                 )
@@ -304,34 +303,49 @@ class WebSource:
             await self._read_full_text(canonical(self.start))
             await self.note("")
             return list(self._texts) or [canonical(self.start)], {}
-        start, root = canonical(self.start), f"{self.scope.origin}{self.scope.folder}"
-        found: list[str] = []
+        root = f"{self.scope.origin}{self.scope.folder}"
+        pages = await self._of_llms_txt(root)
+        defined = await self.inventory(root)
+        pages += defined
+        pages += await self._of_sitemaps(root)
+        pages = pages or await self._of_search_index(root) or await self._of_full_text(root)
+        await self.note("")
+        distinct = dict.fromkeys((canonical(self.start), *pages))
+        return await asyncio.to_thread(without_copies, distinct), defined
+
+    async def _of_llms_txt(self, root: str) -> list[str]:
+        pages: list[str] = []
         for place in dict.fromkeys((f"{root}llms.txt", f"{self.scope.origin}/llms.txt")):
-            if listed := await self._published(place):
-                found += self._kept(
+            listed = await self._published(place)
+            if listed:
+                pages += self._in_scope(
                     await _parsed(
                         self.robots.workers, listing.llms_in, self.scope, listed.body, place
                     )
                 )
-        defined = await self.inventory(root)
-        found += defined
-        found += await self._sitemaps(root)
+        return pages
+
+    async def _of_search_index(self, root: str) -> list[str]:
+        """The pages in the first search index that has any."""
         for name in _SEARCH_INDEXES:
-            if not found and (listed := await self._published(root + name)):
-                parsed = await _parsed(
+            listed = await self._published(root + name)
+            if not listed:
+                continue
+            pages = self._in_scope(
+                await _parsed(
                     self.robots.workers, listing.search_index_in, self.scope, listed.body, root
                 )
-                found = self._kept(parsed)
-        if not found:
-            await self._read_full_text(f"{root}{listing.FULL_TEXT}")
-            self._texts = {
-                url: text
-                for url, text in self._texts.items()
-                if f"{listing.FULL_TEXT}!/" not in url
-            }
-            found = list(self._texts)
-        await self.note("")
-        return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
+            )
+            if pages:
+                return pages
+        return []
+
+    async def _of_full_text(self, root: str) -> list[str]:
+        """The pages of a llms-full.txt that have addresses of their own."""
+        await self._read_full_text(f"{root}{listing.FULL_TEXT}")
+        within = f"{listing.FULL_TEXT}!/"
+        self._texts = {url: text for url, text in self._texts.items() if within not in url}
+        return list(self._texts)
 
     async def inventory(self, folder: str) -> Defined:
         """The definitions in the inventory of a folder of the site; empty if there is none."""
@@ -359,8 +373,8 @@ class WebSource:
         if f"{listing.FULL_TEXT}!/" in task.url:
             raise SearchFetchError("The file has no such page any more.", details={"status": 404})
         conditions = {"if-none-match": task.etag, "if-modified-since": task.last_modified}
-        known = {name: value for name, value in conditions.items() if value}
-        return await self._get(task.url, known)
+        headers = {name: value for name, value in conditions.items() if value}
+        return await self._get(task.url, headers)
 
     async def answers(self, url: str) -> tuple[bool, str]:
         """Whether there is a page at an address of this host, and the last address to which it redirects.
@@ -400,7 +414,8 @@ class WebSource:
                     sending=turn,
                 )
         except SearchFetchError as error:
-            if (status := error.details.get("status")) in (429, 503):
+            status = error.details.get("status")
+            if status in (429, 503):
                 await self.robots.pace.pushed_back(f"{status}", error.retry_after)
             raise
         self.robots.pace.succeeded()
@@ -408,42 +423,42 @@ class WebSource:
 
     async def _read_full_text(self, url: str) -> None:
         """Note the pages in a llms-full.txt by their addresses."""
-        if listed := await self._published(url):
-            places = (
-                await _parsed(
-                    self.robots.workers, listing.full_text_in, self.scope, listed.body, url
-                )
-                or []
-            )
-            text = listed.body.decode("utf-8-sig", "replace")
-            self._texts = {address: text[start:stop].encode() for address, start, stop in places}
-
-    async def _sitemaps(self, root: str) -> list[str]:
-        origin = self.scope.origin
-        named = (
-            await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text, origin)
-            or ()
+        listed = await self._published(url)
+        if listed is None:
+            return
+        places = await _parsed(
+            self.robots.workers, listing.full_text_in, self.scope, listed.body, url
         )
-        places = dict.fromkeys([*named, f"{origin}/sitemap.xml", f"{root}sitemap.xml"])
+        text = listed.body.decode("utf-8-sig", "replace")
+        self._texts = {address: text[start:stop].encode() for address, start, stop in places or ()}
+
+    async def _of_sitemaps(self, root: str) -> list[str]:
+        origin = self.scope.origin
+        of_robots = await _parsed(
+            self.robots.workers, listing.robots_sitemaps, self.robots.text, origin
+        )
+        usual = (f"{origin}/sitemap.xml", f"{root}sitemap.xml")
+        places = dict.fromkeys((*(of_robots or ()), *usual))
         waiting, fetched = list(places), 0
         pages: list[str] = []
         while waiting and fetched < MAX_SITEMAPS and len(pages) < listing.MOST_URLS:
             place = waiting.pop(0)
             fetched += 1
-            if listing.origin(place) == origin and (listed := await self._published(place)):
-                found = await _parsed(
+            listed = await self._published(place) if listing.origin(place) == origin else None
+            if listed:
+                sitemap = await _parsed(
                     self.robots.workers, listing.sitemap_in, self.scope, listed.body
                 )
-                listed_pages, further = found or (None, ())
-                pages += self._kept(listed_pages)
+                listed_pages, further = sitemap or (None, ())
+                pages += self._in_scope(listed_pages)
                 waiting += further
         return pages
 
-    def _kept(self, pages: listing.Pages | None) -> list[str]:
+    def _in_scope(self, pages: listing.Pages | None) -> list[str]:
         """The pages in scope of a list; the others are noted as left out."""
-        kept, left = pages or ([], {})
-        self.left_out.note(left)
-        return kept
+        in_scope, left_out = pages or ([], {})
+        self.left_out.note(left_out)
+        return in_scope
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
@@ -478,10 +493,10 @@ class FolderSource:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
         await self.note(self.base)
         place = (str(self.root), self.base, self.scope)
-        urls, left = await self.workers.run(
+        urls, left_out = await self.workers.run(
             folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS)
         )
-        self.left_out.note(left)
+        self.left_out.note(left_out)
         defined = await self.inventory(self.base)
         return await asyncio.to_thread(without_copies, urls), defined
 

@@ -86,30 +86,31 @@ def note_urls(
     if row is None:
         raise StateUnavailable("The site was deleted.")
     generation = row[0]
-    known = _known(db, version_id, list(urls))
+    noted = _noted(db, version_id, list(urls))
     # In a fixed order, so that two transactions cannot deadlock.
     new = [
         (version_id, url, urls[url], state, generation)
-        for url in sorted(urls.keys() - known.keys())
+        for url in sorted(urls.keys() - noted.keys())
     ]
     if new:
         db.executemany(
             "INSERT INTO urls (version_id, url, depth, state, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             new,
         )
-    stale = sorted(id_ for id_, seen in known.values() if seen < generation)
+    stale = sorted(id_ for id_, last_seen in noted.values() if last_seen < generation)
     if stale:
         db.executemany(
             "UPDATE urls SET seen = ? WHERE id = ?", [(generation, id_) for id_ in stale]
         )
-    known |= _known(db, version_id, [row[1] for row in new])
-    return {url: id_ for url, (id_, _) in known.items()}, len(new)
+    noted |= _noted(db, version_id, [row[1] for row in new])
+    return {url: id_ for url, (id_, _) in noted.items()}, len(new)
 
 
-def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _noted(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Ids of addresses, each with the last generation that saw it."""
     query = "SELECT url, id, seen FROM urls WHERE version_id = ? AND url IN ({})"
-    return {url: (id_, seen) for url, id_, seen in in_parts(db, query, urls, (version_id,))}
+    rows = in_parts(db, query, urls, (version_id,))
+    return {url: (id_, last_seen) for url, id_, last_seen in rows}
 
 
 def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> list[UrlTask]:
@@ -314,7 +315,7 @@ class Frontier(Transacted):
             SELECT reason, count(*), min(url), max(url) FROM urls
             WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
         """
-        found: dict[int, list[Skipped]] = {}
+        skipped: dict[int, list[Skipped]] = {}
         # Each with a limit of its own, so that one site cannot hide the reasons of others.
         for id_ in version_ids:
             counts: Counter[str] = Counter()
@@ -326,20 +327,23 @@ class Frontier(Transacted):
                 kind = reason.partition(": http")[0]
                 counts[kind] += count
                 urls[kind] |= dict.fromkeys(some)
-            found[id_] = [
+            skipped[id_] = [
                 Skipped(kind, n, tuple(urls[kind])[:SHOWN_SKIPPED])
                 for kind, n in counts.most_common()
             ]
-        return found
+        return skipped
 
     @write
-    def note_left_out(self, db: Database, version_id: int, found: Sequence[Skipped]) -> None:
+    def note_left_out(self, db: Database, version_id: int, skipped: Sequence[Skipped]) -> None:
         """Note addresses that never come into the frontier. For a known reason the higher count stays."""
-        known = _left_out(db, version_id)
-        for one in found:
-            if one.count >= known.get(one.reason, (0,))[0]:
-                known[one.reason] = one.count, one.urls
-        db.execute("UPDATE versions SET left_out = ? WHERE id = ?", (json.dumps(known), version_id))
+        left_out = _left_out(db, version_id)
+        for group in skipped:
+            count_before = left_out.get(group.reason, (0,))[0]
+            if group.count >= count_before:
+                left_out[group.reason] = group.count, group.urls
+        db.execute(
+            "UPDATE versions SET left_out = ? WHERE id = ?", (json.dumps(left_out), version_id)
+        )
 
     async def commit_page(
         self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]
@@ -418,7 +422,7 @@ def select(
     counts: str = _COUNTS,
 ) -> list[SiteVersion]:
     """One version, or by name and label all that meet a condition."""
-    named = {"embedder": embedder, "id": version_id}
+    values = {"embedder": embedder, "id": version_id}
     which = f"{where} ORDER BY name, label" if version_id is None else "WHERE id = :id"
     fields = f"{_FIELDS}, options, machine, pid, started, {counts}"
     return [
@@ -431,7 +435,7 @@ def select(
             page_count=pages,
             unembedded=pages - embedded,
         )
-        for row in db.execute(f"SELECT {fields} FROM versions {which}", named)
+        for row in db.execute(f"SELECT {fields} FROM versions {which}", values)
         for options, machine, pid, started, known, failed, pages, embedded in [row[-8:]]
     ]
 
@@ -529,8 +533,8 @@ class Versions(Transacted):
     @read
     def version(self, db: Database, version_id: int) -> SiteVersion | None:
         """One version; None if it was deleted."""
-        found = select(db, self._embedder, version_id)
-        return found[0] if found else None
+        versions = select(db, self._embedder, version_id)
+        return versions[0] if versions else None
 
     @write
     def delete_version(self, db: Database, version_id: int) -> None:

@@ -194,7 +194,7 @@ def split_headings(stored: str) -> tuple[str, ...]:
 def split_anchors(stored: str) -> tuple[str, tuple[tuple[int, str], ...]]:
     """The anchor and the inner anchors of a stored chunk: its own, then `OFFSET:NAME` for each inner one."""
     anchor, *inner = stored.split(" ")
-    parts = (one.partition(":") for one in inner)
+    parts = (written.partition(":") for written in inner)
     return anchor, tuple((int(offset), name) for offset, _, name in parts)
 
 
@@ -208,12 +208,12 @@ def stored_rows(db: Database, url_id: int) -> Stored:
     if page is None:
         return {}
     markdown = load_body(db, page[2])
-    found: Stored = {}
+    stored: Stored = {}
     query = "SELECT id, section, start, stop, headings, before, after FROM chunks WHERE page_id = ?"
     for id_, section, start, stop, headings, before, after in db.execute(query, (page[0],)):
         content = f"{before}{markdown[start:stop]}{after}"
-        found[section] = id_, index_row(page[1], split_headings(headings), content)
-    return found
+        stored[section] = id_, index_row(page[1], split_headings(headings), content)
+    return stored
 
 
 def index_texts(db: Database) -> None:
@@ -273,12 +273,13 @@ def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[
     query = "SELECT last, count(*) FROM symbols WHERE last IN ({}) AND version_id = ? GROUP BY last"
     counts = dict(in_parts(db, query, list(alike), after=(version_id,)))
     rows = []
-    for last, named in alike.items():
+    for last, symbols_alike in alike.items():
         room = max(0, MOST_ALIKE - counts.get(last, 0))
         rows += [
-            (version_id, page_id, s.ordinal, s.name, last, s.kind, s.anchor) for s in named[:room]
+            (version_id, page_id, symbol.ordinal, symbol.name, last, symbol.kind, symbol.anchor)
+            for symbol in symbols_alike[:room]
         ]
-        if 0 < room < len(named):
+        if 0 < room < len(symbols_alike):
             site = db.execute(
                 "SELECT name, label FROM versions WHERE id = ?", (version_id,)
             ).fetchone()
@@ -315,20 +316,21 @@ def _put_chunks(
         # No id has a blank.
         anchors = " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))
         place = (ordinal, chunk.start, chunk.stop, anchors)
-        if (known := old.get(section)) is None:
+        old_row = old.get(section)
+        if old_row is None:
             headings = HEADING_SEPARATOR.join(chunk.heading_path)
             values = (version_id, page_id, section, *place, headings, chunk.before, chunk.after)
             ids.append(db.execute(_INSERT_CHUNK, values).fetchone()[0])
             new.append((ids[-1], row))
             continue
-        ids.append(known[0])
+        ids.append(old_row[0])
         db.execute(
             "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, anchor = ? WHERE id = ?",
-            (*place, known[0]),
+            (*place, old_row[0]),
         )
-        if known[1] != row:
-            db.unindex_text([known])
-            new.append((known[0], row))
+        if old_row[1] != row:
+            db.unindex_text([old_row])
+            new.append((old_row[0], row))
     return ids, new
 
 
@@ -367,8 +369,8 @@ def prepared(draft: PageDraft, vectors: Vectors | None) -> PreparedPage:
         body=zlib.compress(text, BODY_LEVEL),
         sections=[bytes.fromhex(section) for section in section_ids(draft)],
         rows=[
-            index_row(draft.title, one.heading_path, content_of(one, draft.markdown))
-            for one in draft.chunks
+            index_row(draft.title, chunk.heading_path, content_of(chunk, draft.markdown))
+            for chunk in draft.chunks
         ],
     )
 
@@ -404,7 +406,7 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
                 pairs += not counts[name][place]
                 counts[name][place] += 1
     places = _places(db, version_id)
-    found = []
+    symbols = []
     for name, targets in counts.items():
         by_page: Counter[int] = Counter()
         for (id_, _), count in targets.items():
@@ -422,29 +424,29 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
         ordinal = places.get((page_id, f"#{anchor}"), headed)
         # The page has no such place: its text leads to the section more surely.
         if ordinal is not None:
-            found.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
-    return found
+            symbols.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
+    return symbols
 
 
 def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
     """The chunk of each name that a page defines by itself, of each `#anchor`, and of each `# heading`."""
     query = "SELECT page_id, name, kind, anchor, ordinal FROM symbols WHERE version_id = ? AND kind <> 'link'"
-    found: dict[tuple[int, str], int] = {}
+    places: dict[tuple[int, str], int] = {}
     for page_id, name, kind, anchor, ordinal in db.execute(query, (version_id,)):
         if kind != "heading":
-            found[page_id, name] = ordinal
+            places[page_id, name] = ordinal
         else:
-            found.setdefault((page_id, f"# {name}"), ordinal)
+            places.setdefault((page_id, f"# {name}"), ordinal)
         if anchor:
-            found[page_id, f"#{anchor}"] = ordinal
+            places[page_id, f"#{anchor}"] = ordinal
     for page_id, anchor, ordinal in db.execute(
         "SELECT page_id, anchor, ordinal FROM chunks WHERE version_id = ? AND anchor <> ''",
         (version_id,),
     ):
         own, inner = split_anchors(anchor)
-        for one in (own, *(name for _, name in inner)):
-            found.setdefault((page_id, f"#{one}"), ordinal)
-    return found
+        for fragment in (own, *(name for _, name in inner)):
+            places.setdefault((page_id, f"#{fragment}"), ordinal)
+    return places
 
 
 MOST_CHUNKS = 2**31 - 1
@@ -486,31 +488,31 @@ def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = N
 
 
 def load_with_starts(
-    db: Database, wanted: Sequence[tuple[Chunk, Sequence[int]]]
+    db: Database, chunks_with_ids: Sequence[tuple[Chunk, Sequence[int]]]
 ) -> list[list[Chunk]]:
     """For each of these chunks, which are of different pages: the chunks with these ids, in this order, then the one in
     which its section begins, and the first of the page."""
-    if not wanted:
+    if not chunks_with_ids:
         return []
     of_section = "SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings = ?"
-    found: defaultdict[int, list[Chunk]] = defaultdict(list)
+    by_page: defaultdict[int, list[Chunk]] = defaultdict(list)
     statements, values = [], []
-    for chunk, ids in wanted:
+    for chunk, ids in chunks_with_ids:
         statements.append(
             f"{_CHUNK} WHERE page_id = ? AND (chunks.id IN ({marks(ids)}) OR ordinal IN (0, ({of_section})))"
         )
         headings = HEADING_SEPARATOR.join(chunk.heading_path)
         values += [chunk.page_id, *ids, chunk.page_id, headings]
     for loaded in _chunks(db, db.execute(" UNION ALL ".join(statements), values).fetchall()):
-        found[loaded.page_id].append(loaded)
+        by_page[loaded.page_id].append(loaded)
     in_order = []
-    for chunk, ids in wanted:
-        place = {id_: rank for rank, id_ in enumerate(ids)}
+    for chunk, ids in chunks_with_ids:
+        rank_of = {id_: rank for rank, id_ in enumerate(ids)}
         last = len(ids)
         in_order.append(
             sorted(
-                found[chunk.page_id],
-                key=lambda other: (place.get(other.id, last), -other.ordinal),
+                by_page[chunk.page_id],
+                key=lambda loaded: (rank_of.get(loaded.id, last), -loaded.ordinal),
             )
         )
     return in_order
@@ -560,20 +562,19 @@ def find_symbols(
     without regard to case."""
     if not versions:
         return []
-    found: dict[SymbolMatch, None] = {}
+    matches: dict[SymbolMatch, None] = {}
     within = f"version_id IN ({marks(versions)})"
     rest = (*versions, limit)
     for name in dict.fromkeys(names):
         values = (name, name, *rest, name, *rest, last_part(name), *rest)
         rows = db.execute(_DEFINITIONS.format(within=within), values)
-        found |= dict.fromkeys(
-            SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
-            for found_name, kind, chunk, page, version, anchor in rows
-        )
+        for symbol, kind, chunk, page, version, anchor in rows:
+            match = SymbolMatch(symbol, kind, chunk, page, version, symbol in names, anchor)
+            matches.setdefault(match)
     folded = {name.casefold() for name in names}
     order = {"link": 0, "api": 0, "option": 1, "heading": 2}
     ranked = sorted(
-        found,
+        matches,
         key=lambda m: (
             not m.exact,
             m.name.casefold() not in folded,
@@ -648,11 +649,11 @@ class Pages(Transacted):
     async def name_linked_pages(self, version_id: int) -> None:
         """Define names on the pages that most links with these texts lead to. The pages are read before the
         transaction that writes, which would block others."""
-        found = await self.file.read(lambda db: linked_names(db, version_id))
+        symbols = await self.file.read(lambda db: linked_names(db, version_id))
 
         def put(db: Database) -> None:
             db.execute("DELETE FROM symbols WHERE version_id = ? AND kind = 'link'", (version_id,))
-            db.executemany(_INSERT_SYMBOL, found)
+            db.executemany(_INSERT_SYMBOL, symbols)
 
         await self.file.write(put)
 

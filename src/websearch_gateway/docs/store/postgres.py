@@ -231,7 +231,7 @@ class PostgresThreads(NearIndex):
         if not self._closed:
             self._closed = True
             await asyncio.gather(
-                *(asyncio.to_thread(one.shutdown) for one in (self._threads, self._searchers))
+                *(asyncio.to_thread(pool.shutdown) for pool in (self._threads, self._searchers))
             )
             if self._pool is not None:
                 await asyncio.to_thread(self._pool.close)
@@ -357,17 +357,17 @@ class PostgresDatabase(Database):
         if isinstance(values, Mapping):
             return self._connection.execute(
                 _NAMED.sub(r"%(\1)s", statement),
-                {name: _clean(one) for name, one in values.items()},
+                {name: _clean(value) for name, value in values.items()},
             )
         return self._connection.execute(
-            statement.replace("?", "%s"), [_clean(one) for one in values]
+            statement.replace("?", "%s"), [_clean(value) for value in values]
         )
 
     def executemany(self, statement: str, values: Sequence[Sequence[Any]]) -> Rows:
         """See `Database`."""
         cursor = self._connection.cursor()
         cursor.executemany(
-            statement.replace("?", "%s"), [[_clean(one) for one in row] for row in values]
+            statement.replace("?", "%s"), [[_clean(value) for value in row] for row in values]
         )
         return cursor
 
@@ -383,8 +383,8 @@ class PostgresDatabase(Database):
         self, query: TextQuery, versions: Sequence[int], limit: int
     ) -> list[ScoredChunk]:
         """See `Database`. The best by PostgreSQL's rank are ranked again by BM25."""
-        wanted = list(filter(None, dict.fromkeys(map(indexed, query.phrases))))
-        if not wanted or not versions:
+        phrases = list(filter(None, dict.fromkeys(map(indexed, query.phrases))))
+        if not phrases or not versions:
             return []
         ((total, mean),) = self._connection.execute(
             "SELECT count(*), coalesce(avg(length), 1)::float FROM (SELECT length FROM chunks LIMIT 200000) AS few"
@@ -392,16 +392,15 @@ class PostgresDatabase(Database):
         counted = """
             SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ phraseto_tsquery('simple', %s) LIMIT %s) AS few
         """
-        found = [
-            self._connection.execute(counted, (one, MOST_RARE)).fetchall()[0][0] for one in wanted
-        ]
+        counts: dict[str, int] = {}
+        for phrase in phrases:
+            counts[phrase] = self._connection.execute(counted, (phrase, MOST_RARE)).fetchall()[0][0]
         ranks = " + ".join(
             f"ln(1 + {total + 0.5} / {count + 0.5}) * ts_rank({_WEIGHTS}, words, phraseto_tsquery('simple', %s), 1)"
-            for count in found
+            for count in counts.values()
         )
-        counts = dict(zip(wanted, found, strict=True))
-        lexemes = [word for one in wanted for word in one.split()]
-        required = (rarest(counts) or wanted) if query.any else wanted
+        lexemes = [word for phrase in phrases for word in phrase.split()]
+        required = (rarest(counts) or phrases) if query.any else phrases
         match = (" || " if query.any else " && ").join(
             "phraseto_tsquery('simple', %s)" for _ in required
         )
@@ -413,16 +412,19 @@ class PostgresDatabase(Database):
             ) FROM chunks
             WHERE words @@ ({match}) AND version_id = ANY(%s) ORDER BY {ranks} DESC, id LIMIT %s
             """,
-            [lexemes, *required, list(versions), *wanted, RANKED_AGAIN * limit],
+            [lexemes, *required, list(versions), *phrases, RANKED_AGAIN * limit],
         )
         # SQLite's expression for the same search names the required phrases twice.
-        twice = set(required) if len(required) < len(wanted) else set()
-        weights = {one: idf(total, count) * (1 + (one in twice)) for one, count in counts.items()}
+        twice = set(required) if len(required) < len(phrases) else set()
+        weights = {
+            phrase: idf(total, count) * (2 if phrase in twice else 1)
+            for phrase, count in counts.items()
+        }
         scored = [
-            ScoredChunk(id_, page_id, version_id, score(weights, _places(held), length, mean))
-            for id_, page_id, version_id, length, held in rows
+            ScoredChunk(id_, page_id, version_id, score(weights, _places(lexemes_at), length, mean))
+            for id_, page_id, version_id, length, lexemes_at in rows
         ]
-        return sorted(scored, key=lambda one: (-one.score, one.chunk_id))[:limit]
+        return sorted(scored, key=lambda chunk: (-chunk.score, chunk.chunk_id))[:limit]
 
     def count_words(self, words: Sequence[str], most: int = MOST_COUNTED) -> dict[str, int]:
         """See `Database`."""
@@ -436,7 +438,7 @@ class PostgresDatabase(Database):
             (most, list(dict.fromkeys(filter(None, stem.values())))),
         )
         counts = {word: count for word, count in rows if count}
-        return {word: counts[found] for word, found in stem.items() if found in counts}
+        return {word: counts[stemmed] for word, stemmed in stem.items() if stemmed in counts}
 
     def index_vectors(
         self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors
@@ -484,11 +486,10 @@ class PostgresDatabase(Database):
 
     def _index_near(self, dimensions: int) -> None:
         """Create the index for vectors of these dimensions, once."""
-        known = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
-        if (
-            dimensions > LARGEST_INDEXED
-            or self._connection.execute(known, (dimensions,)).fetchone()
-        ):
+        if dimensions > LARGEST_INDEXED:
+            return
+        existing = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
+        if self._connection.execute(existing, (dimensions,)).fetchone():
             return
         # Waits for another transaction that does the same.
         note = "INSERT INTO near_indexes VALUES (%s) ON CONFLICT DO NOTHING RETURNING 1"
@@ -502,13 +503,13 @@ class PostgresDatabase(Database):
         )
 
 
-def _places(held: Mapping[str, tuple[Sequence[int], Sequence[str]]]) -> Places:
-    return {
-        lexeme: [
-            (place, COLUMN_WEIGHTS[weight]) for place, weight in zip(places, weights, strict=True)
-        ]
-        for lexeme, (places, weights) in held.items()
-    }
+def _places(lexemes_at: Mapping[str, tuple[Sequence[int], Sequence[str]]]) -> Places:
+    """The places of lexemes, given the positions and the columns of each."""
+    places: dict[str, list[tuple[int, float]]] = {}
+    for lexeme, (positions, columns) in lexemes_at.items():
+        weights = [COLUMN_WEIGHTS[column] for column in columns]
+        places[lexeme] = list(zip(positions, weights, strict=True))
+    return places
 
 
 def _clean(value: Any) -> Any:
@@ -524,9 +525,9 @@ K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
 
 
-def idf(total: int, found: int) -> float:
-    """The weight of a phrase that `found` of `total` chunks hold (https://sqlite.org/fts5.html, section 5.1.1)."""
-    return max(LEAST_IDF, math.log((max(0, total - found) + 0.5) / (found + 0.5)))
+def idf(total: int, count: int) -> float:
+    """The weight of a phrase that `count` of `total` chunks hold (https://sqlite.org/fts5.html, section 5.1.1)."""
+    return max(LEAST_IDF, math.log((max(0, total - count) + 0.5) / (count + 0.5)))
 
 
 def score(phrases: Mapping[str, float], places: Places, length: int, mean: float) -> float:
@@ -543,12 +544,13 @@ def score(phrases: Mapping[str, float], places: Places, length: int, mean: float
 
 def _count(words: Sequence[str], places: Places) -> float:
     """How often the words stand in a row, each time with the weight of its column."""
-    after = [{position for position, _ in places.get(word, ())} for word in words[1:]]
-    return sum(
-        weight
-        for position, weight in places.get(words[0], ())
-        if all(position + step in found for step, found in enumerate(after, 1))
-    )
+    first, *following = words
+    positions_of = [{position for position, _ in places.get(word, ())} for word in following]
+    count = 0.0
+    for position, weight in places.get(first, ()):
+        if all(position + step in positions for step, positions in enumerate(positions_of, 1)):
+            count += weight
+    return count
 
 
 MOST_CHARS = 200_000

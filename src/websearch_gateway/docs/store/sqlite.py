@@ -169,7 +169,7 @@ class SqliteThreads:
     async def close(self) -> None:
         """See `Transactions`."""
         await asyncio.gather(
-            *(one.close() for one in (self._reader, self._writer, *self._searchers))
+            *(connection.close() for connection in (self._reader, self._writer, *self._searchers))
         )
 
     async def _created(self) -> None:
@@ -356,12 +356,11 @@ class SqliteDatabase(Database):
                 }
                 for word in group:
                     del rest[word]
-        found = "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT 1"
-        if (
-            len(rest) > FEW_WORDS
-            and not self.execute(found, (" OR ".join(map('"{}"'.format, rest)),)).fetchone()
-        ):
-            return counts
+        if len(rest) > FEW_WORDS:
+            any_word = " OR ".join(map('"{}"'.format, rest))
+            query = "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT 1"
+            if not self.execute(query, (any_word,)).fetchone():
+                return counts
         single = ((word, min(self._count(f'"{word}"'), most)) for word in rest)
         return counts | {word: count for word, count in single if count}
 
@@ -370,10 +369,10 @@ class SqliteDatabase(Database):
         phrase = phrase.lower()
         if phrase not in self._counts:
             most = max(MOST_MATCHED, int(COMMON * pages.most_chunks(self))) + 1
-            found = (
+            query = (
                 "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
             )
-            self._counts[phrase] = self.execute(found, (phrase, most)).fetchone()[0]
+            self._counts[phrase] = self.execute(query, (phrase, most)).fetchone()[0]
         return self._counts[phrase]
 
     def _docs(self, stems: Sequence[str]) -> dict[str, int]:
@@ -432,21 +431,19 @@ class SqliteDatabase(Database):
         many have equally many."""
         import numpy as np
 
-        if (
-            sum(counts.values()) <= MOST_RANKED
-            or sum(counts.values()) - max(counts.values()) < enough
-        ):
+        total = sum(counts.values())
+        if total <= MOST_RANKED or total - max(counts.values()) < enough:
             return []
-        found = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
-        found_ids = (
-            json.loads(self.execute(found, (phrase, *values)).fetchone()[0]) for phrase in counts
-        )
-        ids = [np.array(some, np.int64) for some in found_ids]
+        query = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
+        ids = []
+        for phrase in counts:
+            matching = self.execute(query, (phrase, *values)).fetchone()[0]
+            ids.append(np.array(json.loads(matching), np.int64))
         chunks, places = np.unique(np.concatenate(ids), return_inverse=True)
         weights = np.log(1 + pages.most_chunks(self) / np.array(list(counts.values())))
-        held = np.bincount(places, np.repeat(weights, list(map(len, ids))))
-        least = np.sort(held)[-MOST_RANKED - 1] if len(held) > MOST_RANKED else 0.0
-        better = chunks[held > least + 1e-9]  # equal sums may differ a little
+        scores = np.bincount(places, np.repeat(weights, list(map(len, ids))))
+        least = np.sort(scores)[-MOST_RANKED - 1] if len(scores) > MOST_RANKED else 0.0
+        better = chunks[scores > least + 1e-9]  # equal sums may differ a little
         return better.tolist() if len(better) >= enough else []
 
 
@@ -514,8 +511,8 @@ class Snapshot(NamedTuple):
         rows = len(self.scales)
         if not rows:
             return []
-        ((scale,), asked) = unpack_vectors(pack_vectors(vector.reshape(1, -1)), vector.size)
-        scores = np.asarray(simsimd.cdist(asked, self.numbers, "inner"))[0] * self.scales * scale
+        ((scale,), numbers) = unpack_vectors(pack_vectors(vector.reshape(1, -1)), vector.size)
+        scores = np.asarray(simsimd.cdist(numbers, self.numbers, "inner"))[0] * self.scales * scale
         scores[~np.isin(self.owners[2], np.array(versions, np.int64))] = -np.inf
         best = np.argpartition(-scores, min(limit, rows) - 1)[:limit]
         best = best[np.argsort(-scores[best], kind="stable")]

@@ -119,6 +119,15 @@ class _State:
     opened: bool = False
     judged: bool = False
 
+    def passed_on(
+        self, text_style: TextStyle, variables: Style, *, opened: bool, judged: bool
+    ) -> _State:
+        """What a child passes on; the same object if that is the same."""
+        before = (self.text_style, self.opened, self.judged)
+        if before == (text_style, opened, judged) and variables is self.variables:
+            return self
+        return _State(text_style, variables, text_style.is_invisible, opened, judged)
+
 
 _Place = tuple[Node | None, _State]
 
@@ -156,19 +165,15 @@ class _Survey:
     @cached_property
     def hidden_chars(self) -> dict[HtmlElement, int]:
         """The number of characters in each hidden element."""
-        return {one: text_chars(one) for one in self.hidden}
+        return {element: text_chars(element) for element in self.hidden}
 
     @cached_property
     def visible_chars(self) -> int:
         """The number of visible characters in the tree."""
-        unseen = sum(
-            (
-                *self.hidden_chars.values(),
-                *map(text_chars, (*self.noscripts, *self._tree.iter("head"))),
-            )
-        )
-        blind = (getattr(element, part) for element, part in self.blind if part != "alt")
-        return text_chars(self._tree) - unseen - sum(map(_chars, blind))
+        hidden = sum(self.hidden_chars.values())
+        never_shown = sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
+        texts = [getattr(element, part) for element, part in self.blind if part != "alt"]
+        return text_chars(self._tree) - hidden - never_shown - sum(map(_chars, texts))
 
     def _place(self, element: HtmlElement) -> _Place | None:
         """The node of an element and what it passes on; None if it is hidden or inside something hidden."""
@@ -183,15 +188,14 @@ class _Survey:
 
     def _note_blind(self) -> None:
         """Note the texts and descriptions in the elements that make them invisible."""
-        seen: set[HtmlElement] = set()
+        visited: set[HtmlElement] = set()
         for outermost in self._outermost:
-            for element in outermost.iter() if outermost not in seen else ():
-                seen.add(element)
-                if (
-                    element is not outermost
-                    and self._is_blind(element.getparent())
-                    and (element.tail or "").strip()
-                ):
+            if outermost in visited:
+                continue
+            for element in outermost.iter():
+                visited.add(element)
+                tail = (element.tail or "").strip() if element is not outermost else ""
+                if tail and self._is_blind(element.getparent()):
                     self.blind.append((element, "tail"))
                 if isinstance(element.tag, str) and self._is_blind(element):
                     if (element.text or "").strip():
@@ -227,45 +231,34 @@ class _Survey:
         self, node: Node, declared: Declared, outer: _State, *, is_special: bool
     ) -> _State | None:
         """What the element of a node passes on; None if it is hidden."""
-        element, known, variables = node.element, declared, outer.variables
+        element = node.element
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return None
-        legacy = {"background": "bgcolor"} | ({"color": "color"} if element.tag == "font" else {})
-        if hints := {
-            name: element.get(key).lower() for name, key in legacy.items() if key in node.attributes
-        }:
-            declared = Declared({**hints, **declared.style})
-        if declared.needs_variables:
-            style, variables = resolved(declared.style, variables)
-            declared = Declared(style)
-        shut = not outer.opened and (declared.is_closed or self._is_shut(node))
-        opened = outer.opened or (
-            shut and opens(node, declared.style, self._controlled, bool(self._spared))
+        own, variables = _resolved(node, declared, outer.variables)
+        is_shut = not outer.opened and (own.is_closed or self._is_shut(node))
+        is_opened = is_shut and opens(node, own.style, self._controlled, bool(self._spared))
+        is_folded = not outer.judged and _is_folded(element)
+        is_hidden = (
+            (is_shut and not is_opened)
+            or self._is_unseen(node, own)
+            or (is_folded and _reads_like_orders(element))
         )
-        is_folded = (element.tag == "details" and element.get("open") is None) or element.get(
-            "hidden"
-        ) == "until-found"
-        # Browsers open it on a click, or when a user searches for its words.
-        folded = is_folded and not outer.judged
-        unseen = (
-            (shut and not opened)
-            or self._is_unseen(node, declared)
-            or (folded and _reads_like_orders(element))
-        )
-        if unseen and not (element in self._spared or is_a_label(element, declared.style)):
+        if is_hidden and element not in self._spared and not is_a_label(element, own.style):
             self.hidden.append(element)
             return None
-        text_style = outer.text_style.within(declared.style)
-        judged = outer.judged or folded
-        same = (text_style, opened, judged) == (outer.text_style, outer.opened, outer.judged)
-        state = outer
-        if not same or variables is not outer.variables:
-            state = _State(text_style, variables, text_style.is_invisible, opened, judged)
+        state = outer.passed_on(
+            outer.text_style.within(own.style),
+            variables,
+            opened=outer.opened or is_opened,
+            judged=outer.judged or is_folded,
+        )
         if "alt" in node.attributes and not state.blind and _has_told_too_much(element):
             self.blind.append((element, "alt"))
-        if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
-            self._steps[outer, known] = state
+        # For the next element with the same declarations in the same place.
+        is_usual = not (is_special or is_shut or is_hidden)
+        if is_usual and len(self._steps) < MAX_STEPS:
+            self._steps[outer, declared] = state
         return state
 
     def _is_shut(self, node: Node) -> bool:
@@ -292,13 +285,37 @@ class _Survey:
         )
 
 
+def _resolved(node: Node, declared: Declared, outer_variables: Style) -> tuple[Declared, Style]:
+    """What is declared for a node with the hints of its attributes and the values of its variables, and all variables
+    that its children inherit."""
+    hints = {}
+    if "bgcolor" in node.attributes:
+        hints["background"] = node.element.get("bgcolor").lower()
+    if node.element.tag == "font" and "color" in node.attributes:
+        hints["color"] = node.element.get("color").lower()
+    if hints:
+        declared = Declared({**hints, **declared.style})
+    if not declared.needs_variables:
+        return declared, outer_variables
+    style, variables = resolved(declared.style, outer_variables)
+    return Declared(style), variables
+
+
+def _is_folded(element: HtmlElement) -> bool:
+    """Whether browsers open an element on a click, or when a user searches for its words."""
+    if element.get("hidden") == "until-found":
+        return True
+    return element.tag == "details" and element.get("open") is None
+
+
 def _suspects(styles: Styles) -> list[HtmlElement]:
     """The elements that may hide something, in document order."""
     contents = styles.contents
-    found = {*styles.suspects(), *filter(_has_told_too_much, contents.with_attribute["alt"])}
-    found.update(*(contents.with_tag[tag] for tag in _TELLING_TAGS))
-    found.update(contents.with_attribute["hidden"], contents.with_attribute["popover"])
-    return [element for element in contents.elements if element in found]
+    suspects = {*styles.suspects(), *filter(_has_told_too_much, contents.with_attribute["alt"])}
+    for tag in _TELLING_TAGS:
+        suspects.update(contents.with_tag[tag])
+    suspects.update(contents.with_attribute["hidden"], contents.with_attribute["popover"])
+    return [element for element in contents.elements if element in suspects]
 
 
 def _has_told_too_much(element: HtmlElement) -> bool:
@@ -349,29 +366,34 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         awaits_scripts: the page hides most of itself until its scripts run.
     """
     element = node.element
-    identity, before = element.get("id", ""), element.getprevious()
-    follows_a_control = (
-        before is not None
-        and isinstance(before.tag, str)
-        and any(
-            part.tag == "button"
-            or part.get("aria-expanded")
-            or part.get("role") in ("button", "tab")
-            or part.get("cursor") == "pointer"
-            or part.get("onclick")
-            for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
-        )
-    )
-    return (
+    identity = element.get("id", "")
+    names = f"{element.get('class', '')} {identity}"
+    is_revealed = (
         identity in controlled
         or element.get("role") == "tabpanel"
         or "-" in node.name.tag  # a custom element that waits for its script
         or is_entering(style)
         or (awaits_scripts and style.get("visibility") == "hidden")
         or _STREAMED.fullmatch(identity) is not None
-        or _NAMES.search(element.get("class", "") + " " + identity) is not None
-        or follows_a_control
-    ) and not _reads_like_orders(element)
+        or _NAMES.search(names) is not None
+        or _follows_control(element)
+    )
+    return is_revealed and not _reads_like_orders(element)
+
+
+def _follows_control(element: HtmlElement) -> bool:
+    """Whether a button, or what looks like one to scripts, stands right before an element."""
+    before = element.getprevious()
+    if before is None or not isinstance(before.tag, str):
+        return False
+    return any(map(_is_control, islice(before.iter("*"), MAX_CONTROL_PARTS)))
+
+
+def _is_control(element: HtmlElement) -> bool:
+    if element.tag == "button" or element.get("role") in ("button", "tab"):
+        return True
+    is_clicked = element.get("cursor") == "pointer" or element.get("onclick")
+    return bool(is_clicked or element.get("aria-expanded"))
 
 
 def is_a_label(element: HtmlElement, style: Style) -> bool:
@@ -381,10 +403,9 @@ def is_a_label(element: HtmlElement, style: Style) -> bool:
         stands_in = "text-indent" in style
     else:
         before = element.getprevious()
-        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(element.get("class", "").split())
-        stands_in = (
-            for_screen_readers and before is not None and before.get("aria-hidden") == "true"
-        )
+        is_after_hidden = before is not None and before.get("aria-hidden") == "true"
+        is_for_listeners = not UNSEEN_CLASSES.isdisjoint(element.get("class", "").split())
+        stands_in = is_for_listeners and is_after_hidden
     return stands_in and is_short(element, MAX_LABEL_CHARS) and not _reads_like_orders(element)
 
 
@@ -442,30 +463,30 @@ def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
         HostileStylesError: the values are longer or deeper than those of any honest page.
     """
     own = {name: value for name, value in style.items() if name.startswith("--")}
-    known = {**inherited, **own} if own else inherited
-    filled = {
-        name: value if name in own else _filled(name, value, known) for name, value in style.items()
-    }
-    return filled, known
+    variables = {**inherited, **own} if own else inherited
+    substituted = {}
+    for name, value in style.items():
+        substituted[name] = value if name in own else _substituted(name, value, variables)
+    return substituted, variables
 
 
-def _filled(name: str, value: str, known: Style) -> str:
+def _substituted(name: str, value: str, variables: Style) -> str:
     """The value of a property with its variables filled in, as far as they have values."""
 
     def of_variable(use: re.Match[str]) -> str:
         fallback = use[2] if use[2] is not None else use[0]
-        return known.get(use[1], fallback).strip()
+        return variables.get(use[1], fallback).strip()
 
-    seen = {value}
+    values_before = {value}
     while "var(" in value:
         value = VARIABLE.sub(of_variable, value)
         if len(value) > MAX_VALUE_CHARS:
             if name in _LONG_AND_HARMLESS:
                 return value[:MAX_VALUE_CHARS]
             raise HostileStylesError("a value")
-        if value in seen:  # variables without a value, or that lead back to each other
+        if value in values_before:  # variables without a value, or that lead back to each other
             break
-        seen.add(value)
-        if len(seen) > MAX_ROUNDS:
+        values_before.add(value)
+        if len(values_before) > MAX_ROUNDS:
             raise HostileStylesError("variables")
     return value
