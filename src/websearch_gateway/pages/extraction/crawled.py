@@ -84,16 +84,12 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     if crawled.noindex or crawled.refresh:
         return crawled
     extracted = extract_from(root, url, thorough=False)
-    markdown, waits = (
-        extracted.markdown,
-        has_little_text(extracted.markdown) and needs_scripts(body, url, charset),
-    )
     read = replace(
         crawled,
         title=extracted.title,
-        markdown=markdown,
+        markdown=extracted.markdown,
         anchors=extracted.anchors,
-        needs_scripts=waits,
+        needs_scripts=has_little_text(extracted.markdown) and needs_scripts(body, url, charset),
     )
     return _cleaned(read, url)
 
@@ -113,97 +109,131 @@ def refresh_of(body: bytes, url: str, charset: str) -> str:
 def _directives_and_links(root: Any, url: str) -> CrawledPage:
     """The links and directives of the markup, without text."""
     base = page.base_of(root, url)
-    crawlers = (
-        one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS
-    )
-    rules = {word.strip().lower() for one in crawlers for word in one.get("content", "").split(",")}
-    canonical = [
-        one.get("href")
-        for one in root.iter("link")
-        if "canonical" in one.get("rel", "").lower().split()
-    ]
-    # A shell that shows this file.
-    if (docsify := _docsify(root)) and url.endswith(("/", "/index.html")):
-        canonical = [_HOMEPAGE.findall(docsify)[0] if _HOMEPAGE.search(docsify) else "README.md"]
+    rules = _robots_rules(root)
+    canonical = next((_absolute(base, target) for target in _canonicals(root, url)), "")
     return CrawledPage(
         title="",
         markdown="",
         links=tuple(_links(root, base)),
-        canonical=next((_absolute(base, href) for href in canonical if href), ""),
+        canonical=canonical,
         refresh=next(_refreshes(root, base), ""),
-        noindex=bool(rules & {"noindex", "none"}),
-        nofollow=bool(rules & {"nofollow", "none"}),
+        noindex=not rules.isdisjoint(("noindex", "none")),
+        nofollow=not rules.isdisjoint(("nofollow", "none")),
     )
+
+
+def _robots_rules(root: Any) -> set[str]:
+    """The words of the page's rules for crawlers (https://www.robotstxt.org/meta.html)."""
+    rules: set[str] = set()
+    for meta in root.iter("meta"):
+        if meta.get("name", "").strip().lower() in _CRAWLERS:
+            rules.update(word.strip().lower() for word in meta.get("content", "").split(","))
+    return rules
+
+
+def _canonicals(root: Any, url: str) -> Iterator[str]:
+    """Where the page says that its text belongs; for the shell of docsify, the file that it shows."""
+    settings = _docsify_settings(root)
+    if settings and url.endswith(("/", "/index.html")):
+        homepage = _HOMEPAGE.search(settings)
+        yield homepage[1] if homepage else "README.md"
+        return
+    for link in root.iter("link"):
+        if "canonical" in link.get("rel", "").lower().split() and link.get("href"):
+            yield link.get("href")
 
 
 def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
     """The page with sanitised text, and its anchors moved to the new places of their lines."""
     title, _ = strip_invisible_characters(read.title)
     markdown, _ = without_live_parts(read.markdown, url)
-    anchors, at = list(read.anchors) if markdown == read.markdown else [], 0
-    for offset, anchor in read.anchors if markdown != read.markdown else ():
-        end = read.markdown.find("\n", offset)
-        line = read.markdown[offset : end if end >= 0 else None]
-        found = markdown.find(line, at, at + _FARTHEST) if line else -1
-        if found >= 0:
-            at = found
-            anchors.append((found, anchor))
-    return replace(read, title=title, markdown=markdown, anchors=tuple(anchors))
+    anchors = read.anchors
+    if markdown != read.markdown:
+        anchors = tuple(_moved(anchors, read.markdown, markdown))
+    return replace(read, title=title, markdown=markdown, anchors=anchors)
+
+
+def _moved(anchors: rendering.Anchors, before: str, after: str) -> Iterator[tuple[int, str]]:
+    """The anchors whose lines are still in a text, at their new places."""
+    place = 0
+    for offset, anchor in anchors:
+        end = before.find("\n", offset)
+        line = before[offset : end if end >= 0 else None]
+        line_place = after.find(line, place, place + _FARTHEST) if line else -1
+        if line_place >= 0:
+            place = line_place
+            yield place, anchor
 
 
 def _refreshes(root: Any, base: str) -> Iterator[str]:
     """The targets of `<meta http-equiv="refresh">`, which moves readers of static sites to a page's new address."""
-    for element in root.iter("meta"):
-        if (
-            element.get("http-equiv", "").strip().lower() != "refresh"
-            or next(element.iterancestors("noscript"), None) is not None
-        ):
+    for meta in root.iter("meta"):
+        if meta.get("http-equiv", "").strip().lower() != "refresh":
             continue
-        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (
-            target := _absolute(base, found[1])
-        ):
+        if next(meta.iterancestors("noscript"), None) is not None:
+            continue
+        refresh = _REFRESH.fullmatch(meta.get("content", ""))
+        target = _absolute(base, refresh[1]) if refresh else ""
+        if target:
             yield target
 
 
-def _docsify(root: Any) -> str:
+def _docsify_settings(root: Any) -> str:
     """The script with the settings of a docsify site; "" on other sites."""
-    return next((one.text for one in root.iter("script") if "$docsify" in (one.text or "")), "")
+    for script in root.iter("script"):
+        if "$docsify" in (script.text or ""):
+            return str(script.text)
+    return ""
 
 
 def _links(root: Any, base: str) -> Iterator[str]:
-    seen: set[str] = set()
+    """The absolute addresses of a page's links, each once, without their fragments."""
+    settings = _docsify_settings(root)
+    links: set[str] = set()
+    if settings:  # its scripts show Markdown files, of which these are the first
+        names = ("README.md", "_sidebar.md") if "loadSidebar" in settings else ("README.md",)
+        links = {_absolute(base, name) for name in names}
+        yield from sorted(links)
+    is_docsify = bool(settings) or _is_rendered_docsify(root)
     written: set[str] = set()
-    if docsify := _docsify(root):  # its scripts show Markdown files, of which these are the first
-        names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
-        seen = {_absolute(base, name) for name in names}
-        yield from sorted(seen)
-    # Rendered.
-    is_docsify = docsify or any(
-        "markdown-section" in one.get("class", "") for one in root.iter("article")
-    )
-    for element in root.iter("a", "area", "frame", "iframe", "link"):
-        if element.tag == "link" and not _NEIGHBOURS.intersection(
-            element.get("rel", "").lower().split()
-        ):
-            continue
-        target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
-        if is_docsify and (place := _DOCSIFY_LINK.match(target or "")):
-            target = (
-                f"{place[1]}README.md"
-                if place[1].endswith("/") or not place[1]
-                else f"{place[1]}.md"
-            )
-        if not target or "nofollow" in element.get("rel", "").lower().split():
-            continue
+    for target in _targets(root):
+        address = _docsify_file(target) if is_docsify else target
         # Most links of an index differ only in their fragments.
-        if (bare := target.partition("#")[0]) in written:
+        bare = address.partition("#")[0]
+        if bare in written:
             continue
         written.add(bare)
-        if (link := _absolute(base, bare)) and link not in seen:
-            seen.add(link)
+        link = _absolute(base, bare)
+        if link and link not in links:
+            links.add(link)
             yield link
-            if len(seen) == MOST_LINKS:
+            if len(links) == MOST_LINKS:
                 return
+
+
+def _targets(root: Any) -> Iterator[str]:
+    """What the links and frames of a page lead to, but for links that crawlers are not to follow."""
+    for element in root.iter("a", "area", "frame", "iframe", "link"):
+        relations = element.get("rel", "").lower().split()
+        if element.tag == "link" and _NEIGHBOURS.isdisjoint(relations):
+            continue
+        target = element.get("src" if element.tag in ("frame", "iframe") else "href")
+        if target and "nofollow" not in relations:
+            yield target
+
+
+def _is_rendered_docsify(root: Any) -> bool:
+    """Whether a browser has run the scripts of docsify."""
+    return any("markdown-section" in article.get("class", "") for article in root.iter("article"))
+
+
+def _docsify_file(target: str) -> str:
+    """The Markdown file that a link of docsify shows: `#/guide` is `guide.md`, `#/` is `README.md`."""
+    route = _DOCSIFY_LINK.match(target)
+    if route is None:
+        return target
+    path = route[1]
+    return f"{path}README.md" if not path or path.endswith("/") else f"{path}.md"
 
 
 def _absolute(base: str, target: str) -> str:
