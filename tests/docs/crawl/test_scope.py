@@ -283,3 +283,10 @@ def test_a_start_that_is_a_version_has_none_below_it() -> None:
         "5.2/1.0/a",
         "5.2/2.0/a",
     ]
+
+
+def test_a_summary_names_at_most_twenty_other_versions_the_highest_first():
+    folders = VersionFolders(Scope.of("https://e.org/"))
+    folders.note(f"https://e.org/1.{number}/" for number in range(30))
+    others = folders.summary().partition("Others: ")[2].partition(". Add")[0].split(", ")
+    assert (len(others), others[0], others[-1]) == (20, "1.28", "1.9")
