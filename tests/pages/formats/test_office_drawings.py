@@ -49,9 +49,9 @@ def series(name: str, categories: dict[int, str], values: dict[int, str], axes: 
 @pytest.mark.parametrize("axes", ["cat val", "xVal yVal"])
 def test_a_chart_has_a_row_for_each_point_and_a_column_for_each_series(axes: str) -> None:
     east = series("East", {0: "May", 1: "June"}, {0: "3"}, axes)
-    west = series("West", {1: "June", 2: "July"}, {1: "5", 2: "8"}, axes)
+    west = series("West", {1: "June", 2: "July"}, {1: "5", 2: "8", 3: "9"}, axes)
     assert written(f"<c:chart {C}>{east}{west}</c:chart>") == (
-        "**Chart**\n\n|  | East | West |\n| --- | --- | --- |\n| May | 3 |  |\n| June |  | 5 |\n| July |  | 8 |"
+        "**Chart**\n\n|  | East | West |\n| --- | --- | --- |\n| May | 3 |  |\n| June |  | 5 |\n| July |  | 8 |\n|  |  | 9 |"
     )
 
 

@@ -170,8 +170,8 @@ def test_a_mark_of_an_item_has_at_most_100_characters() -> None:
     assert read(item) == f"- {'(a' * 50} Rope"
 
 
-@pytest.mark.parametrize(("apart", "columns"), [(19, 2), (21, 3)])
-def test_edges_of_cells_that_are_about_a_point_apart_are_one(apart: int, columns: int) -> None:
+@pytest.mark.parametrize(("apart", "columns"), [(21, 2), (39, 2), (40, 3)])
+def test_edges_of_cells_less_than_two_points_apart_are_one(apart: int, columns: int) -> None:
     rows = (
         r"\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row"
         rf"\trowd\cellx{1000 + apart}\cellx2000\pard\intbl c\cell d\cell\row\pard After.\par"
