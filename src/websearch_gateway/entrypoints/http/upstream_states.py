@@ -13,32 +13,28 @@ REFUSED_SECONDS = 600.0
 
 KEY_REJECTED = "key rejected"
 
+_REFUSALS = {"AUTH": KEY_REJECTED, "NOT_CONFIGURED": "not set up"}
+"""The state of an upstream by the code of its last error, while its circuit is closed."""
+
 _STATES = {
     "closed": ("ok", "healthy"),
     "half_open": ("warn", "probing"),
     "open": ("bad", "circuit open"),
 }
+
 _MOST_NAMES = 2
+"""More upstreams than this are counted, not named: the sentence is a headline."""
 
 
 def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
     """The status level of the whole gateway, and a sentence about it. Upstreams without calls do not count."""
     levels = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
-    asked = [name for name, level in levels.items() if level != "idle"]
-    failing = [name for name in asked if levels[name] != "ok"]
+    called = [name for name, level in levels.items() if level != "idle"]
+    failing = [name for name in called if levels[name] != "ok"]
     if failing:
-        level = "bad" if len(failing) == len(asked) else "warn"
-        if len(failing) == len(levels):
-            return level, "Every upstream is failing"
-        rejected = [
-            upstream.name
-            for upstream in snapshot.upstreams
-            if state_of(upstream, now)[1] == KEY_REJECTED
-        ]
-        keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected" if rejected else ""
-        if failing == rejected:
-            return level, keys
-        return level, f"{_are_failing(failing)}. {keys}" if keys else _are_failing(failing)
+        level = "bad" if len(failing) == len(called) else "warn"
+        is_total = len(failing) == len(levels)
+        return level, "Every upstream is failing" if is_total else _failures(snapshot, failing, now)
     if snapshot.state_problem:
         return "warn", "Costs, limits and cache in memory only"
     if snapshot.daily_usd and snapshot.left_usd == 0:
@@ -47,25 +43,34 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
         used = 1 - snapshot.left_usd / snapshot.daily_usd
         if used >= LEVELS[0]:
             return "warn", f"{used:.0%} of today's budget is spent"
-    if not asked:
+    if not called:
         return "idle", "Waiting for the first call"
-    return "ok", "All upstreams are healthy" if len(asked) == len(
-        levels
-    ) else "Every upstream asked so far is healthy"
+    if len(called) < len(levels):
+        return "ok", "Every upstream asked so far is healthy"
+    return "ok", "All upstreams are healthy"
 
 
 def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
     """The status level of an upstream, and its state in words."""
-    error = upstream.last_error
     if upstream.breaker != "closed":
         return _STATES[upstream.breaker]
-    if (
-        error
-        and error.code in ("AUTH", "NOT_CONFIGURED")
-        and (now - error.at).total_seconds() < REFUSED_SECONDS
-    ):
-        return "bad", KEY_REJECTED if error.code == "AUTH" else "not set up"
+    error = upstream.last_error
+    is_recent = error is not None and (now - error.at).total_seconds() < REFUSED_SECONDS
+    if error is not None and is_recent and error.code in _REFUSALS:
+        return "bad", _REFUSALS[error.code]
     return _STATES["closed"] if upstream.calls else ("idle", "not asked")
+
+
+def _failures(snapshot: Snapshot, failing: list[str], now: datetime) -> str:
+    """Which upstreams fail, and whose keys are rejected."""
+    rejected = []
+    for upstream in snapshot.upstreams:
+        if state_of(upstream, now)[1] == KEY_REJECTED:
+            rejected.append(upstream.name)
+    if not rejected:
+        return _are_failing(failing)
+    keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected"
+    return keys if failing == rejected else f"{_are_failing(failing)}. {keys}"
 
 
 def _are_failing(names: list[str]) -> str:
