@@ -63,10 +63,8 @@ def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
 
 def _failures(snapshot: Snapshot, failing: list[str], now: datetime) -> str:
     """Which upstreams fail, and whose keys are rejected."""
-    rejected = []
-    for upstream in snapshot.upstreams:
-        if state_of(upstream, now)[1] == KEY_REJECTED:
-            rejected.append(upstream.name)
+    states = {upstream.name: state_of(upstream, now) for upstream in snapshot.upstreams}
+    rejected = [name for name, (_, words) in states.items() if words == KEY_REJECTED]
     if not rejected:
         return _are_failing(failing)
     keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected"
