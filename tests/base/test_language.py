@@ -51,6 +51,59 @@ def test_the_language_of_a_question_is_recognised(question: str, language: str) 
     assert language_of(question) == language
 
 
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        "max paracetamol dose per day",
+        "calories per slice rye bread",
+        "lighthouse visitors per 100 inhabitants",
+        "skerry health care costs",
+        "pet care centers skerry",
+        "long term care insurance",
+        "cat food brands",
+        "indoor cats lifespan",
+        "los angeles population",
+        "hotels las vegas cheap",
+        "el paso weather",
+        "el salvador president",
+        "az property tax",
+        "erie pa beach",
+        "480 volt motor wiring",
+        "e-bike battery range",
+        "O'Hara lighthouse opening hours",
+        "roe v. wade summary",
+        "w-4 tax form",
+        "co2 concentration chart",
+        "u.s.a. lighthouse map",
+    ],
+)
+def test_keywords_stay_english_beside_a_word_that_another_language_has_too(keywords: str) -> None:
+    assert language_of(keywords) == "en"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("ricette dolci per bambini", "it"),
+        ("latte e farina", "it"),
+        ("orasul care exporta sare", "ro"),
+        ("cat costa benzina", "ro"),
+        ("los faros más altos", "es"),
+        ("el faro rojo", "es"),
+        ("faros y playas", "es"),
+        ("pogoda w Gdyni", "pl"),
+        ("počasí v Brně", "cs"),
+        ("vad kostar fyren på Skerry", "sv"),
+        ("mi az a világítótorony", "hu"),
+        ("farol o mais antigo", "pt"),
+    ],
+)
+def test_a_few_words_of_another_language_are_not_taken_for_english(
+    question: str, language: str
+) -> None:
+    assert language_of(question) == language
+
+
 @given(st.text())
 def test_any_text_has_a_language(text: str) -> None:
     assert len(language_of(text)) == 2

@@ -204,6 +204,7 @@ SAME = [
     ("where was mozart born", "mozart birthplace"),
     ("causes of ww1", "causes of world war i"),
     ("what is the maximum dose of ibuprofen per day", "maximum daily ibuprofen dose"),
+    ("max paracetamol dose per day", "maximum daily paracetamol dose"),
     ("newest python version", "latest python version"),
     ("british museum opening times", "opening hours of the british museum"),
     ("boiling point of ethanol in celsius", "what is the ethanol boiling point (°C)"),

@@ -141,8 +141,27 @@ _LETTERS = _table(
     "de ßäöü; es ñáéíóú; fr çèêëîïôûùœà; it àèìòù; pt ãõâêçáéíóú; pl ąćęłńśźż; cs ěščřžůť; ro ăâîșțşţ; tr "
     "ğışçöü\u0307; hu őűáéöü; sv åäö; da åæø"
 )
-# A match of one of these counts more than a function word.
+# A match of one of these counts more than a function word. What is English here could be one of another language:
+# Italian "per" leads to no measure, Romanian "care" (which) to no kind of care, and a verb follows "cât" (how much).
 _MARKS = (
+    (
+        "en",
+        r"\bper (?:second|minute|hour|day|night|week|month|year|annum|diem|capita|person|head|household|child|adult|"
+        r"student|employee|user|unit|serving|slice|cup|pound|ounce|gallon|ton|tonne|acre|mile|share|page|game|tree|"
+        r"square|cubic|100)s?\b",
+    ),
+    (
+        "en",
+        r"\b(?:health|child|day|foster|home|hospice|patient|medical|primary|urgent|intensive|critical|acute|dental|"
+        r"skin|hair|pet|eye|after|long term|end of life|nursing|prenatal|veteran)[ -]?care\b|"
+        r"\bcare (?:cent(?:er|re)s?|facilit(?:y|ies)|plans?|providers?|homes?|workers?|costs?|quality|act)\b",
+    ),
+    (
+        "en",
+        r"\bcats?\b(?! (?:a|au|are|cantareste|castiga|costa|de|dureaza|e|este|face|la|mai|masoara|sunt|timp|"
+        r"valoreaza)\b)",
+    ),
+    ("en", r"\b(?:los angeles|las vegas|el paso|el salvador)\b"),
     ("de", r"^was (?:war|hat|ist|sind|[^\W\d_]{3,}(?:en|et|te|ten|eibt|elt|ert))\b"),
     (
         "tr",
@@ -152,7 +171,9 @@ _MARKS = (
 )
 _WORDS = {
     "en": "the of and is are was were what who when where which how why did does do in to a for many much it has have "
-    "on at by from with as an i you no be can or se pe me art des sale van war hat die car plus men",
+    "on at by from with as an i you no be can or "
+    # words, short forms and names of American states that are function words elsewhere
+    "se pe me art des sale van war hat die car plus men volt az pa",
     "de": "der die das den dem ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
     "in zu mit nicht wurde hat viele auf fur wird werden worden unter bei nach aus welchen welchem wem wen wessen man "
     "des weshalb wieso womit wofur worauf woraus worin wodurch woran wohin woher wieviel gab haben konnen sich als "
@@ -181,7 +202,8 @@ _WORDS = {
     "id": "yang di ke dari apa siapa kapan dimana bagaimana mengapa berapa adalah dan ini itu dengan untuk pada",
 }
 _KNOWN = {language: frozenset(words.split()) for language, words in _WORDS.items()}
-_SPOKEN = re.compile(r"[^\W\d_]+")
+_SPOKEN = re.compile(r"(?<!\w)(?:[^\W\d_]{2,}|(?<![.'’&-])[^\W\d_](?![.'’&-]))(?!\w)")
+"""A word; a letter only if it stands alone, for that of "e-mail", "O'Hara" or "Roe v. Wade" is of no language."""
 
 
 def function_words(language: str) -> frozenset[str]:
@@ -192,16 +214,24 @@ def function_words(language: str) -> frozenset[str]:
 def language_of(text: str) -> str:
     """The ISO 639-1 code of the language of a question; `en` if nothing indicates another one."""
     text = text[:_LONGEST_QUESTION].lower()
+    if text.isascii():
+        return _by_words(text)
     for language, letters in _SCRIPTS.items():
         if re.search(f"[{letters}]", text):
             return language
+    return _by_words(text)
+
+
+def _by_words(text: str) -> str:
+    """The language with most function words, letters and marks in a text in lower case; English if there are none."""
     scores = dict.fromkeys(_KNOWN, 0.0)
     for word in _SPOKEN.findall(text):
         folded = fold(word).replace("ı", "i").replace("ł", "l").replace("ø", "o")
-        for language, known in _KNOWN.items():
-            scores[language] += folded in known
-    for language, letters in _LETTERS.items():
-        scores[language] += 0.5 * len(re.findall(f"[{letters}]", text))
+        for language, function_words_of in _KNOWN.items():
+            scores[language] += folded in function_words_of
+    if not text.isascii():
+        for language, letters in _LETTERS.items():
+            scores[language] += 0.5 * len(re.findall(f"[{letters}]", text))
     for language, pattern in _MARKS:
         scores[language] += 1.5 * len(re.findall(pattern, text))
     return max(scores, key=lambda language: scores[language])
