@@ -181,20 +181,18 @@ def citing_links(answer: Answer) -> Answer:
     """
     if answer.spans:
         return answer
-    found = {page_key(source.url) for source in answer.sources}
+    pages_of_search = {page_key(source.url) for source in answer.sources}
     spans: list[Span] = []
-    unfound = 0
-    for page, places in links(answer.text).items():
-        if found and page not in found:
-            unfound += len(places)
+    beyond_search = 0
+    for page, of_page in links(answer.text).items():
+        if pages_of_search and page not in pages_of_search:
+            beyond_search += len(of_page)
             continue
-        for link in places:
-            start, end = link.parts[-1] if link.parts else link.bare
-            spans.append(Span(answer.text[start:end], "", *link.whole))
-    spans = [span for span in spans if is_web_address(span.url)][:MOST_LINKS]
+        spans += [Span(link.url, "", *link.whole) for link in of_page if is_web_address(link.url)]
+    spans = spans[:MOST_LINKS]
     warnings = {
         "The engine lists no citations: the links in its text are taken for them.": spans,
-        f"Links in the answer to pages that its search did not find: {unfound}.": unfound,
+        f"Links in the answer to pages that its search did not find: {beyond_search}.": beyond_search,
     }
     return replace(answer, spans=tuple(spans), warnings=(*answer.warnings, *applying(warnings)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from websearch_gateway.base import code_pieces, page_key
-from websearch_gateway.evidence import rewritten
+from websearch_gateway.evidence import Edit, rewritten
 from websearch_gateway.models import Source, Span
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
@@ -56,7 +56,7 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
         sources: the source of each number. Two numbers may mean the same page.
     """
     ranks: dict[str, int] = {}
-    edits: list[tuple[int, int, str]] = []
+    edits: list[Edit] = []
     marks: list[_NewMark] = []
     unknown = 0
     for run in _runs_outside_code(text):
@@ -76,7 +76,7 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
         if new_text:
             would_be_definition = text.startswith(":", run.end())
             new_text = f" {new_text} " if would_be_definition else f" {new_text}"
-        edits.append((*run.span(), new_text))
+        edits.append(Edit(*run.span(), new_text))
     written, move = rewritten(text, edits)
     spans = []
     for mark in marks:

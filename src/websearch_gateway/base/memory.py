@@ -62,7 +62,9 @@ class CacheMemory:
 
 
 @dataclass(slots=True)
-class _Held(Generic[V]):
+class _Expiring(Generic[V]):
+    """A value of a cache; `expires` is a moment on the clock of the cache."""
+
     value: V
     expires: float
 
@@ -80,7 +82,7 @@ class SharedCache(Generic[K, V]):
     ) -> None:
         self.memory = memory or CacheMemory()
         self._clock = clock
-        self._entries: dict[K, _Held[V]] = {}
+        self._entries: dict[K, _Expiring[V]] = {}
 
     def __len__(self) -> int:
         """The number of entries that have not expired."""
@@ -88,14 +90,14 @@ class SharedCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """The value; None if it is gone."""
-        held = self._entries.get(key)
-        if held is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        if held.expires <= self._clock():
+        if entry.expires <= self._clock():
             self.pop(key)
             return None
         self.memory.use(self, key)
-        return held.value
+        return entry.value
 
     def put(self, key: K, value: V, *, expires: float = math.inf, contents: object = None) -> None:
         """Keep a value, unless it is too large.
@@ -107,7 +109,7 @@ class SharedCache(Generic[K, V]):
         size = ENTRY_BYTES + weight(key) + weight(value if contents is None else contents)
         if size > self.memory.most_bytes * LARGEST_SHARE:
             return
-        self._entries[key] = _Held(value, expires)
+        self._entries[key] = _Expiring(value, expires)
         self.memory.take(self, key, size)
 
     def pop(self, key: K) -> None:

@@ -126,9 +126,10 @@ def invisible_pieces(text: str) -> list[tuple[int, int]]:
 @functools.lru_cache(4096)
 def _needed(before: str, run: str, after: str) -> str:
     """The beginning of an invisible run that the writing system needs between the characters `before` and `after`."""
-    for left, allowed, right in _ALLOWED:
-        if left.fullmatch(before) and (found := allowed.match(run)) and right.match(after):
-            return found[0]
+    for letter_before, allowed, letter_after in _ALLOWED:
+        beginning = allowed.match(run)
+        if beginning and letter_before.fullmatch(before) and letter_after.match(after):
+            return beginning[0]
     return ""
 
 
@@ -146,8 +147,10 @@ def shown_url(url: str) -> str:
     Empty if their removal creates new ones (`%E2%00%80%AE`): only an attacker writes such a URL.
     """
     pieces = unshown_pieces(url)
-    shown = _without(url, pieces)
-    return "" if pieces and unshown_pieces(shown) else shown
+    if not pieces:
+        return url
+    bare = _without(url, pieces)
+    return "" if unshown_pieces(bare) else bare
 
 
 def unshown_pieces(url: str) -> list[tuple[int, int]]:
@@ -161,9 +164,12 @@ def unshown_pieces(url: str) -> list[tuple[int, int]]:
 
 def login_piece(url: str) -> tuple[int, int] | None:
     """The place of the login in front of the host, with its `@`, as (start, end); None if there is none."""
-    found = _AUTHORITY.match(url) if "@" in url else None
-    end = found[1].rfind("@") + 1 if found else 0
-    return (found.start(1), found.start(1) + end) if found and end else None
+    authority = _AUTHORITY.match(url) if "@" in url else None
+    if authority is None:
+        return None
+    start = authority.start(1)
+    length = authority[1].rfind("@") + 1
+    return (start, start + length) if length else None
 
 
 def _invisible_pieces(url: str) -> list[tuple[int, int]]:
@@ -231,7 +237,7 @@ _ACTIVE_TAG = re.compile(
 _COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
 # Code that is equally harmless as prose. It has no blank, which could end the target of a link.
 _HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
-_HELD = re.compile("\ue000([0-9]+)\ue001")
+_CODE_MARK = re.compile("\ue000([0-9]+)\ue001")
 # For a text that changes in every round: nothing in it is a link, an image or a tag any more.
 _NO_MARKS = str.maketrans({"[": "&#91;", "<": "&lt;"})
 
@@ -267,12 +273,12 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
     While it works, private-use characters, of which the text then has none, replace the code.
     """
     text, smuggled = strip_invisible_characters(markdown)
-    held: list[str] = []
+    code: list[str] = []
     pieces, done = [], 0
     for start, end in code_pieces(text):
         if not _HARMLESS_CODE.fullmatch(text, start, end):
-            pieces += [text[done:start], f"\ue000{len(held)}\ue001"]
-            held.append(text[start:end])
+            pieces += [text[done:start], f"\ue000{len(code)}\ue001"]
+            code.append(text[start:end])
             done = end
     prose = "".join([*pieces, text[done:]])
     for _ in range(MAX_ROUNDS):  # removing text may join the text around it
@@ -281,17 +287,18 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
             break
     else:
         prose = prose.translate(_NO_MARKS)
-    return _HELD.sub(lambda mark: held[int(mark[1])], prose), smuggled
+    return _CODE_MARK.sub(lambda mark: code[int(mark[1])], prose), smuggled
 
 
 def reads_like_orders(text: str) -> str | None:
     """As `suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
-    text = _COLOUR_COMMAND.sub(" ", text) if "[" in text else text
-    if found := suspicious(text):
-        return found
-    if text.isascii():
-        return None
-    reduced = matching_letters(strip_invisible_characters(text)[0])
+    if "[" in text:
+        text = _COLOUR_COMMAND.sub(" ", text)
+    orders = suspicious(text)
+    if orders or text.isascii():
+        return orders
+    visible, _ = strip_invisible_characters(text)
+    reduced = matching_letters(visible)
     return suspicious(reduced) if reduced is not None else None
 
 
@@ -376,9 +383,11 @@ def _inert(text: str, page_url: str) -> str:
     return _ACTIVE_TAG.sub("&lt;", text)
 
 
-def _checked_autolink(found: re.Match[str]) -> str:
-    is_harmful = _scheme(found["address"]) in _HARMFUL_SCHEMES
-    return f"&lt;{found[0][1:]}" if is_harmful else f"<{_anonymous(found['address'])}>"
+def _checked_autolink(link: re.Match[str]) -> str:
+    address = link["address"]
+    if _scheme(address) in _HARMFUL_SCHEMES:
+        return f"&lt;{link[0][1:]}"
+    return f"<{_anonymous(address)}>"
 
 
 class _Brackets:
@@ -436,17 +445,16 @@ class _Brackets:
             self._pieces[place] = ""
             self._length -= 1
         else:
-            shown = _anonymous(address)
-            self._add(target[0] if shown == address and not target["title"] else f"]({shown})")
+            anonymous = _anonymous(address)
+            is_unchanged = anonymous == address and not target["title"]
+            self._add(target[0] if is_unchanged else f"]({anonymous})")
 
     def _close_image(self, place: int, length: int, address: str) -> None:
         label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
         label = label.replace("<", "&lt;")  # a tag could end the label at another place
-        image = (
-            f"![{label}]({_anonymous(address)})"
-            if _may_be_loaded(address, self._page_url)
-            else label
-        )
+        image = label
+        if _may_be_loaded(address, self._page_url):
+            image = f"![{label}]({_anonymous(address)})"
         escaped = self._pieces[place][:-2]
         self._length -= length + 2
         del self._pieces[place:]
@@ -464,8 +472,9 @@ def _scheme(address: str) -> str:
     """The scheme of an address as a browser reads it: without blanks, with entities resolved, in lower case."""
     if ":" not in address and "&" not in address:
         return ""
-    found = _SCHEME.match(_IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<"))
-    return found[1].lower() if found else ""
+    plain = _IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<")
+    scheme = _SCHEME.match(plain)
+    return scheme[1].lower() if scheme else ""
 
 
 def _is_safe(address: str) -> bool:
@@ -525,15 +534,15 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _spans_of_chunk(text: str, start: int, end: int) -> list[tuple[int, int]]:
     if text.find("`", start, end) < 0:
         return []
-    found, at = [], start
+    spans, at = [], start
     for span in _SPAN_OR_ESCAPE.finditer(text, start, end):
         if not span["ticks"]:
             continue
         if _is_doubtful(text, at, span.start()) or "\n" in span[0] or "|" in span[0]:
             return []
-        found.append(span.span())
+        spans.append(span.span())
         at = span.end()
-    return [] if found and _is_doubtful(text, at, end) else found
+    return [] if spans and _is_doubtful(text, at, end) else spans
 
 
 def _is_doubtful(text: str, start: int, end: int) -> bool:

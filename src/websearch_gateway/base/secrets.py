@@ -219,29 +219,31 @@ def _token_in_pieces() -> re.Pattern[str]:
 
 
 def _shaped(text: str) -> str | None:
-    found = _key_of_vendor(text, tuple(_TOKENS))
-    return found or next(
-        (kind for kind, shape in _PHRASES.items() if _compiled(shape).search(text)), None
-    )
+    vendors = _key_of_vendor(text, tuple(_TOKENS))
+    if vendors:
+        return vendors
+    for kind, shape in _PHRASES.items():
+        if _compiled(shape).search(text):
+            return kind
+    return None
 
 
 def _key_of_vendor(text: str, kinds: tuple[str, ...] = _OUTSIDE_LINKS) -> str | None:
-    found = _tokens(kinds).search(text)
-    return kinds[found.lastindex - 1] if found and found.lastindex else None
+    key = _tokens(kinds).search(text)
+    return kinds[key.lastindex - 1] if key and key.lastindex else None
 
 
 def _in_context(text: str) -> str | None:
     shapes = (_IN_CONTEXT, _PREFIXED, _NAMED)
-    found = any(_compiled(shape).search(text) for shape in shapes) and not _compiled(
-        _PUBLIC
-    ).search(text)
-    return "key or token" if found else None
+    is_key = any(_compiled(shape).search(text) for shape in shapes)
+    is_public = is_key and _compiled(_PUBLIC).search(text)
+    return "key or token" if is_key and not is_public else None
 
 
 def _basic_header(text: str) -> str | None:
-    for found in _compiled(_BASIC_HEADER).finditer(text):
+    for header in _compiled(_BASIC_HEADER).finditer(text):
         try:
-            login = base64.b64decode(found.group(1), validate=True).decode("utf-8")
+            login = base64.b64decode(header.group(1), validate=True).decode("utf-8")
         except (binascii.Error, UnicodeDecodeError):
             continue
         if login.isprintable() and ":" in login:
@@ -251,9 +253,10 @@ def _basic_header(text: str) -> str | None:
 
 def _card(text: str) -> str | None:
     """A payment card, by its first digits, its length and its check digit (ISO/IEC 7812-1, Luhn)."""
-    for found in _compiled(_CARD).finditer(text):
-        digits = [int(one) for one in found.group() if one.isdigit()][::-1]
-        doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
+    for number in _compiled(_CARD).finditer(text):
+        digits = [int(character) for character in number.group() if character.isdigit()]
+        digits.reverse()
+        doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
         if (sum(digits[::2]) + sum(doubled)) % 10 == 0:
             return "payment card"
     return None
@@ -293,49 +296,70 @@ def credential_error(field: str, subject: str, kind: str) -> SearchValidationErr
 def _kind(
     text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], depth: int = 0
 ) -> str | None:
-    squeezed = _squeezed_secrets(configured)
-    if any(
-        secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET
-    ) or (squeezed and any(map(_squeeze(text).__contains__, squeezed))):
+    if _has_configured(text, configured):
         return _CONFIGURED
-    spaced_out = [
-        found.group()[::2] for found in _compiled(_SPACED).finditer(text[:_LONGEST_DECODED])
-    ]
+    beginning = text[:_LONGEST_DECODED]
+    spaced_out = [run.group()[::2] for run in _compiled(_SPACED).finditer(beginning)]
     pieces: list[str] = []
-    if len(_compiled(_RANDOM_PIECE).findall(text[:_LONGEST_DECODED])) >= _FEWEST_RANDOM:
-        pieces = [
-            piece for piece in _compiled(_BETWEEN_PIECES).split(text[:_LONGEST_DECODED]) if piece
-        ]
+    if len(_compiled(_RANDOM_PIECE).findall(beginning)) >= _FEWEST_RANDOM:
+        pieces = list(filter(None, _compiled(_BETWEEN_PIECES).split(beginning)))
     if not (spaced_out or pieces or _compiled(_WORTH_A_LOOK).search(text)):
         return None
-    if kind := next((kind for find in finders if (kind := find(text))), None):
+    kind = _first_kind(finder(text) for finder in finders)
+    kind = kind or _first_kind(_spaced_out_kind(run, finders) for run in spaced_out)
+    if kind is None and len(pieces) > 1:
+        kind = _in_pieces(pieces, finders[0])
+    if kind:
         return kind
-    shaped = finders[0]
-    for run in spaced_out:  # the run may begin with a word of one letter
-        if (
-            kind := shaped(" ".join(run[start:] for start in range(4)))
-            or (_card in finders and _card(run))
-            or None
-        ):
-            return kind
-    if len(pieces) > 1 and (kind := _in_pieces(pieces, shaped)):
-        return kind
-    readings = _readings(text[:_LONGEST_DECODED], "".join(pieces))
+    readings = _readings(beginning, "".join(pieces))
     if depth == _DEEPEST:  # nobody encodes words so often, but sites do so in their own links
         is_address = _in_context not in finders
         return None if is_address or next(readings, None) is None else _STILL_ENCODED
-    if kind := next(
-        (kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None
-    ):
-        return kind
-    return _key_of_vendor(text[::-1]) if _compiled(_KEY_SIZED).search(text) else None
+    kind = _first_kind(_kind(reading, configured, finders, depth + 1) for reading in readings)
+    if kind is None and _compiled(_KEY_SIZED).search(text):
+        return _key_of_vendor(text[::-1])
+    return kind
+
+
+def _first_kind(kinds: Iterable[str | None]) -> str | None:
+    return next(filter(None, kinds), None)
+
+
+def _spaced_out_kind(run: str, finders: tuple[_Finder, ...]) -> str | None:
+    """The kind of a key that was written with blanks between its letters, which `run` has no longer."""
+    shaped = finders[0]
+    any_start = " ".join(
+        run[start:] for start in range(4)
+    )  # it may begin with a word of one letter
+    kind = shaped(any_start)
+    if kind is None and _card in finders:
+        return _card(run)
+    return kind
+
+
+def _has_configured(text: str, configured: tuple[str, ...]) -> bool:
+    """Whether the text has a secret of this gateway, a long one also without its case and punctuation."""
+    for secret in configured:
+        if len(secret) >= SHORTEST_CONFIGURED_SECRET and secret in text:
+            return True
+    squeezed_secrets = _squeezed_secrets(configured)
+    if not squeezed_secrets:
+        return False
+    squeezed = _squeeze(text)
+    return any(secret in squeezed for secret in squeezed_secrets)
+
+
+_SHORTEST_SQUEEZED = 12
+"""Characters of a secret that is no part of other words by chance."""
 
 
 @functools.lru_cache(maxsize=8)
 def _squeezed_secrets(configured: tuple[str, ...]) -> tuple[str, ...]:
     """The secrets that cannot be mistaken for words, even without case and punctuation."""
     squeezed = map(_squeeze, configured)
-    return tuple(one for one in squeezed if len(one) >= 12 and not one.isalpha())
+    return tuple(
+        secret for secret in squeezed if len(secret) >= _SHORTEST_SQUEEZED and not secret.isalpha()
+    )
 
 
 def _squeeze(text: str) -> str:
@@ -351,24 +375,29 @@ def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
         if not _token_in_pieces().match(joined, start, start + _LONGEST_KEY):
             continue
         for last in range(first + 2, min(first + _MOST_PIECES, len(starts))):
-            if found := _token_in_pieces().match(joined, start, starts[last]):
-                rest = pieces[first + 1 : last]
-                is_short = sum(map(len, rest)) < 3 * len(rest)
-                share = _RANDOM_SHARE_OF_SHORT if is_short else _RANDOM_SHARE
-                random, digits = _compiled(_RANDOM_PIECE), _compiled(_DIGITS_OF_A_KEY)
-                if sum(
-                    bool(random.search(one) or digits.fullmatch(one)) for one in rest
-                ) >= share * len(rest):
-                    return shaped(found.group())
+            token = _token_in_pieces().match(joined, start, starts[last])
+            if token:
+                if _are_of_a_key(pieces[first + 1 : last]):
+                    return shaped(token.group())
                 break
     return None
 
 
+def _are_of_a_key(pieces: list[str]) -> bool:
+    """Whether so many pieces look random that they are no words."""
+    random, digits = _compiled(_RANDOM_PIECE), _compiled(_DIGITS_OF_A_KEY)
+    looking_random = [piece for piece in pieces if random.search(piece) or digits.fullmatch(piece)]
+    are_short = sum(map(len, pieces)) < 3 * len(pieces)
+    share = _RANDOM_SHARE_OF_SHORT if are_short else _RANDOM_SHARE
+    return len(looking_random) >= share * len(pieces)
+
+
 def _readings(text: str, joined: str) -> Iterator[str]:
     """What the text says to somebody who decodes it."""
-    if (
-        plain := functools.reduce(lambda form, _: unquote(form), range(_DEEPEST + 1), text)
-    ) != text:
+    plain = text
+    for _ in range(_DEEPEST + 1):
+        plain = unquote(plain)
+    if plain != text:
         yield plain
     for form in (text, joined) if joined else (text,):
         for run in _compiled(_BASE64).findall(form):

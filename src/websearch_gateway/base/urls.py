@@ -172,8 +172,8 @@ def _parameters(url: str, position: int) -> list[tuple[str, int, int, int]]:
 
 def page_in(url: str) -> int | None:
     """The page of a PDF that an address leads to; None if it names none."""
-    found = _PAGE_FRAGMENT.search(url)
-    return int(found[1]) if found else None
+    fragment = _PAGE_FRAGMENT.search(url)
+    return int(fragment[1]) if fragment else None
 
 
 LONGEST_ENTRY = 2_000  # the longest entry of a list (characters), which may be the URL of a page
@@ -188,24 +188,30 @@ _DOMAIN = re.compile(
 )
 
 
-def domains(field: str, given: Collection[Any]) -> tuple[str, ...]:
+def domains(field: str, entries: Collection[Any]) -> tuple[str, ...]:
     """The normalised domains of a list: lower case, A-labels, without scheme, path, port, `www.` or `*.`.
 
     Raises:
         SearchValidationError: no list, or too long, or an entry is not a domain; `field` is the list's name.
     """
     # A program may give anything. A single text is no list, and an iterator would be empty for whoever reads it next.
-    is_list = isinstance(given, Collection) and not isinstance(given, str)
-    entries = (
-        [entry for entry in given if not isinstance(entry, str) or entry.strip()] if is_list else []
-    )
-    found = tuple(dict.fromkeys(map(_domain, entries)))
-    if not is_list or len(entries) > MOST_DOMAINS or None in found:
+    names: dict[str, None] = {}
+    is_list = isinstance(entries, Collection) and not isinstance(entries, str)
+    written = [entry for entry in entries if not _is_blank(entry)] if is_list else []
+    for entry in written[: MOST_DOMAINS + 1]:
+        name = _domain(entry)
+        is_list = is_list and name is not None
+        names[name or ""] = None
+    if not is_list or len(written) > MOST_DOMAINS:
         raise SearchValidationError(
             f"`{field}` must be a list of at most {MOST_DOMAINS} domains such as example.org.",
             details={"field": field},
         )
-    return tuple(name for name in found if name is not None)
+    return tuple(names)
+
+
+def _is_blank(entry: Any) -> bool:
+    return isinstance(entry, str) and not entry.strip()
 
 
 def narrowed(
@@ -218,22 +224,21 @@ def narrowed(
     Raises:
         SearchValidationError: no domain remains to include.
     """
-    wanted = tuple(include) or tuple(allowed)
-    if include and allowed:
-        wanted = (
-            *(name for name in include if _within(name, allowed)),
-            *(n for n in allowed if _within(n, include)),
-        )
     unwanted = tuple(dict.fromkeys((*exclude, *blocked)))
     if not include and not allowed:
         return (), unwanted
-    kept = tuple(dict.fromkeys(name for name in wanted if not _within(name, unwanted)))
-    if not kept:
+    candidates = [*include, *allowed]
+    if include and allowed:
+        candidates = [name for name in include if _within(name, allowed)]
+        candidates += [name for name in allowed if _within(name, include)]
+    to_include = [name for name in candidates if not _within(name, unwanted)]
+    if not to_include:
         raise SearchValidationError(
             "No domain remains to search: every included domain is excluded, or not allowed by the operator.",
             details={"field": "includeDomains"},
         )
-    return kept, tuple(name for name in unwanted if _within(name, kept))
+    to_exclude = tuple(name for name in unwanted if _within(name, to_include))
+    return tuple(dict.fromkeys(to_include)), to_exclude
 
 
 def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
@@ -256,10 +261,13 @@ def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
     include, exclude = query.include_domains, query.exclude_domains
     if len(include) > most_included or len(include) + len(exclude) > MOST_SITES:
         return query.text
-    wanted = " OR ".join(f"site:{name}" for name in include)
-    group = f"({wanted})" if len(include) > 1 else wanted
-    text = " ".join(filter(None, (query.text, group, *(f"-site:{name}" for name in exclude))))
-    return text if len(text) <= LONGEST_QUERY and len(text.split()) <= MOST_WORDS else query.text
+    sites = " OR ".join(f"site:{name}" for name in include)
+    if len(include) > 1:
+        sites = f"({sites})"
+    without = " ".join(f"-site:{name}" for name in exclude)
+    text = " ".join(filter(None, (query.text, sites, without)))
+    fits = len(text) <= LONGEST_QUERY and len(text.split()) <= MOST_WORDS
+    return text if fits else query.text
 
 
 def one_list(query: SearchQuery, most: float = math.inf) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -267,17 +275,14 @@ def one_list(query: SearchQuery, most: float = math.inf) -> tuple[tuple[str, ...
 
     The excluded ones are left out if there are included ones; a list that is too long is left out too.
     """
-    include = query.include_domains if len(query.include_domains) <= most else ()
-    exclude = (
-        query.exclude_domains
-        if not query.include_domains and len(query.exclude_domains) <= most
-        else ()
-    )
-    return include, exclude
+    include, exclude = query.include_domains, query.exclude_domains
+    if include:
+        return (include if len(include) <= most else ()), ()
+    return (), (exclude if len(exclude) <= most else ())
 
 
 def _within(name: str, listed: Iterable[str]) -> bool:
-    return any(name == one or name.endswith(f".{one}") for one in listed)
+    return any(name == domain or name.endswith(f".{domain}") for domain in listed)
 
 
 def _domain(entry: Any) -> str | None:
@@ -319,23 +324,29 @@ def rules_for(robots: str, product: str) -> str:
 
     Empty if there are none. Ignores lines that are not rules. Takes time linear in the text.
     """
-    ours: list[str] = []
-    general: list[str] = []
+    product = product.lower()
+    for_product: list[str] = []
+    for_all: list[str] = []
     agents: set[str] = set()
-    product, named, grouping = product.lower(), False, False
+    names_product = is_among_agents = False
     for line in robots.splitlines():
-        if agent := _AGENT.match(line):
+        agent = _AGENT.match(line)
+        if agent:
             token = agent[1].lower()
-            agents = {*agents, token} & {product, "*"} if grouping else {token}
-            named, grouping = named or token == product, True
+            if not is_among_agents:  # a new group
+                agents = set()
+            if token in (product, "*"):
+                agents.add(token)
+            names_product = names_product or token == product
+            is_among_agents = True
         elif _RULE.match(line):
-            grouping = False
+            is_among_agents = False
             if product in agents:
-                ours.append(line)
+                for_product.append(line)
             if "*" in agents:
-                general.append(line)
-    applicable = ours if named else general
-    return "\n".join(["user-agent: *", *applicable]) if applicable else ""
+                for_all.append(line)
+    rules = for_product if names_product else for_all
+    return "\n".join(["user-agent: *", *rules]) if rules else ""
 
 
 def parse(rules: str) -> Protego:
@@ -361,11 +372,13 @@ def refused_use(lines: Iterable[str]) -> str:
 
     `Content-Signal: ai-input=no` (https://contentsignals.org) and `Content-Usage: search=n` (the IETF's).
     """
-    for found in filter(None, map(_USE.match, lines)):
-        for part in found[2].lower().split(","):
+    for statement in filter(None, map(_USE.match, lines)):
+        field, preferences = statement[1], statement[2].lower()
+        for part in preferences.split(","):
             *path, preference = part.split() or [""]
-            if preference in ("ai-input=no", "search=no", "search=n") and path in ([], ["/"]):
-                return f"{found[1]}: {preference}"
+            is_of_whole_site = path in ([], ["/"])
+            if is_of_whole_site and preference in ("ai-input=no", "search=no", "search=n"):
+                return f"{field}: {preference}"
     return ""
 
 
@@ -390,12 +403,10 @@ _EDGE_WORDS = 5
 
 def quote_url(url: str, quote: str) -> str:
     """`url` with a text fragment that lets a browser show the quote (https://wicg.github.io/scroll-to-text-fragment)."""
-    said = quote.split()
-    pieces = (
-        [quote]
-        if len(said) <= 2 * _EDGE_WORDS
-        else [" ".join(said[:_EDGE_WORDS]), " ".join(said[-_EDGE_WORDS:])]
-    )
+    pieces = [quote]
+    words = quote.split()
+    if len(words) > 2 * _EDGE_WORDS:
+        pieces = [" ".join(words[:_EDGE_WORDS]), " ".join(words[-_EDGE_WORDS:])]
     # A hyphen and a comma have a meaning in a fragment.
     text = ",".join(percent_encoded(piece, safe="").replace("-", "%2D") for piece in pieces)
     address, _, fragment = url.partition("#")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from websearch_gateway.evidence.facts import UNIT_NAMES, is_year, numerals, read
     from websearch_gateway.evidence.link_places import links
     from websearch_gateway.evidence.marks import Cited, linked, numbered, with_marks
-    from websearch_gateway.evidence.offsets import moved, rewritten, without_pieces
+    from websearch_gateway.evidence.offsets import Edit, moved, rewritten, without_pieces
     from websearch_gateway.evidence.passages import (
         ANSWERS,
         MOST_PASSAGES,

@@ -79,11 +79,11 @@ class Piece(NamedTuple):
 
 def page_of(markdown: str, words: str) -> int | None:
     """The number of the first page of a PDF's Markdown with these words, however its lines break; None if none has."""
-    wanted = " ".join(words.split())
+    on_one_line = " ".join(words.split())
     _, *numbers_and_texts = _PAGE_MARK.split(markdown)
     numbers, texts = numbers_and_texts[::2], numbers_and_texts[1::2]
     for number, text in zip(numbers, texts, strict=True):
-        if wanted in " ".join(plain(text).split()):
+        if on_one_line in " ".join(plain(text).split()):
             return int(number)
     return None
 
@@ -132,30 +132,31 @@ def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]
 def _overlap(markdown: str, before: list[Piece], first: Piece, size: int) -> int:
     """The start of the passage whose first own piece is `first`, after the passage of the pieces `before`."""
     last = before[-1]
-    if last.path != first.path or not (last.is_prose and first.is_prose):
+    goes_on = last.is_prose and first.is_prose and last.path == first.path
+    if not goes_on:
         return first.start
-    wanted = OVERLAP * size * CHARACTERS_A_TOKEN
-    prose_at_end = list(takewhile(lambda piece: piece.is_prose, reversed(before)))
-    start_of_prose = prose_at_end[-1].start
-    earliest = max(start_of_prose, last.end - round(wanted * MOST_OVERLAP))
+    length = OVERLAP * size * CHARACTERS_A_TOKEN
+    *_, first_of_prose = takewhile(lambda piece: piece.is_prose, reversed(before))
+    earliest = max(first_of_prose.start, last.end - round(length * MOST_OVERLAP))
     sentences = split_sentences(markdown[earliest : last.end])
     starts = [earliest + start for start, _ in sentences]
-    if earliest > start_of_prose:
+    if earliest > first_of_prose.start:
         del starts[:1]  # the middle of a sentence
-    elif last.end - earliest < wanted:
+    elif last.end - earliest < length:
         return earliest
     for start in starts:
-        if last.end - start >= wanted * LEAST_OVERLAP:
+        if last.end - start >= length * LEAST_OVERLAP:
             return start
-    blank = markdown.find(" ", last.end - round(wanted), last.end)
+    blank = markdown.find(" ", last.end - round(length), last.end)
     return blank + 1 if blank >= 0 else first.start
 
 
 def _passage(markdown: str, group: list[Piece], start: int) -> Passage:
     first, last = group[0], group[-1]
-    text, path = first.before + markdown[start : last.end] + last.after, last.path
-    digest = sha256("\0".join((*path, text)).encode("utf-8", "surrogatepass")).hexdigest()
-    return Passage(text=text, section_path=path, id=digest[:16], page=last.page)
+    text = first.before + markdown[start : last.end] + last.after
+    identity = "\0".join((*last.path, text))
+    digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
+    return Passage(text=text, section_path=last.path, id=digest[:16], page=last.page)
 
 
 def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
@@ -178,19 +179,21 @@ def _joins(piece: Piece, length: int, group: list[Piece], filled: int, size: int
     last = group[-1]
     if last.is_heading and (len(group) < MOST_HEADINGS or filled <= size):
         return True
-    is_split = bool(piece.before or last.after)
+    is_part = bool(piece.before or last.after)
+    is_beside = piece.path == last.path and piece.page == last.page
     has_room = filled + length <= size
-    return has_room and piece.path == last.path and piece.page == last.page and not is_split
+    return has_room and is_beside and not is_part
 
 
-def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> Iterator[Piece]:
+def pieces(markdown: str, size: int, of_page: Iterable[Block] | None = None) -> Iterator[Piece]:
     """Pieces that must stay together, in order: blocks, sentences of long paragraphs, parts of long code and tables.
 
     Args:
-        found: the blocks of `markdown`, if the caller has them.
+        of_page: the blocks of `markdown`, if the caller has them.
     """
-    every = _pieces(markdown, size, blocks(markdown) if found is None else found)
-    for place, piece in enumerate(every):
+    if of_page is None:
+        of_page = blocks(markdown)
+    for place, piece in enumerate(_pieces(markdown, size, of_page)):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
                 yield Piece(start, end, piece.path, page=piece.page)
@@ -198,66 +201,77 @@ def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> It
         yield piece
 
 
-def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]:
-    path: list[tuple[int, str]] = []
-    titles: tuple[str, ...] = ()
+class _Heading(NamedTuple):
+    """A heading above a block; its title may be empty."""
+
+    level: int
+    title: str
+
+
+def _pieces(markdown: str, size: int, of_page: Iterable[Block]) -> Iterator[Piece]:
+    above: list[_Heading] = []
+    path: tuple[str, ...] = ()
     page: int | None = None
-    for block in found:
+    for block in of_page:
         if block.kind == "heading":
-            path = [(level, title) for level, title in path if level < block.level]
-            path.append((block.level, _title(markdown, block)))
-            titles = tuple(title for _, title in path if title)
+            above = [heading for heading in above if heading.level < block.level]
+            above.append(_Heading(block.level, _title(markdown, block)))
+            path = tuple(heading.title for heading in above if heading.title)
         elif block.kind == "paragraph":
             mark = _PAGE_MARK.fullmatch(markdown, block.start, block.end)
             if mark:
                 page = int(mark[1])
-                yield Piece(block.start, block.end, titles, is_heading=True, page=page)
+                yield Piece(block.start, block.end, path, is_heading=True, page=page)
                 continue
-        for piece in _of_block(markdown, block, titles, size):
+        for piece in _of_block(markdown, block, path, size):
             yield piece if page is None else piece._replace(page=page)
 
 
-def _of_block(markdown: str, block: Block, titles: tuple[str, ...], size: int) -> Iterator[Piece]:
-    most = max(WHOLE * size, LARGEST_WHOLE) if block.kind in ("code", "table") else WHOLE * size
+def _of_block(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[Piece]:
+    has_lines = block.kind in ("code", "table")
+    most = max(WHOLE * size, LARGEST_WHOLE) if has_lines else WHOLE * size
     is_long = _is_longer(markdown, block.start, block.end, most)
     if block.kind == "paragraph" or (block.kind == "item" and is_long):
         for start, end in _cut(markdown, block.start, block.end, size):
-            yield Piece(start, end, titles, is_prose=True)
-    elif block.kind in ("code", "table") and is_long:
-        yield from _parts(markdown, block, titles, size)
+            yield Piece(start, end, path, is_prose=True)
+    elif has_lines and is_long:
+        yield from _parts(markdown, block, path, size)
     else:
-        yield Piece(block.start, block.end, titles, block.kind == "heading")
+        yield Piece(block.start, block.end, path, is_heading=block.kind == "heading")
 
 
 def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[Piece]:
     """A code block or table in parts of about `size` tokens."""
     lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
-    above, below = _frame([markdown[start:end] for start, end in lines[:2]])
-    # Repeating it before every part could make more text than the page has.
-    if estimate_tokens(above) > size:
-        above = f"{below}\n" if below else ""
-    if len(below) > LONGEST_FENCE:
-        above = below = ""
-    if below and lines[1:] and markdown[slice(*lines[-1])].lstrip().startswith(below):
+    first_lines = [markdown[start:end] for start, end in lines[:2]]
+    above, below = _frame(first_lines, size)
+    last_line = markdown[slice(*lines[-1])].lstrip()
+    if below and len(lines) > 1 and last_line.startswith(below):
         lines.pop()  # the closing fence stays with the line before it
-    runs = list(_runs(markdown, lines, size))
-    for place, (start, end) in enumerate(runs):
-        is_first, is_last = place == 0, place == len(runs) - 1
-        yield Piece(
-            start,
-            block.end if is_last else end,
-            path,
-            before="" if is_first else above,
-            after="" if is_last or not below else f"\n{below}",
-        )
+    *runs, last = _runs(markdown, lines, size)
+    before = ""
+    for start, end in runs:
+        yield Piece(start, end, path, before=before, after=f"\n{below}" if below else "")
+        before = above
+    yield Piece(last[0], block.end, path, before=before)
 
 
-def _frame(lines: list[str]) -> tuple[str, str]:
-    """The text before and after each part of a split block, by its first lines: fences or a table header."""
-    if fence := _FENCE.match(lines[0]):
-        return f"{lines[0]}\n", fence[1]
+def _frame(lines: list[str], size: int) -> tuple[str, str]:
+    """The text before and after each part of a split block, by its first lines: fences or a table header.
+
+    It is short: repeated before every part it could make more text than the page has.
+    """
+    fence = _FENCE.match(lines[0])
+    if fence:
+        below = fence[1]
+        if len(below) > LONGEST_FENCE:
+            return "", ""
+        is_short = estimate_tokens(f"{lines[0]}\n") <= size
+        return f"{lines[0] if is_short else below}\n", below
     if len(lines) > 1 and _RULED.match(lines[1]):
-        return f"{lines[0]}\n{lines[1]}\n", ""
+        header = f"{lines[0]}\n{lines[1]}\n"
+        if estimate_tokens(header) <= size:
+            return header, ""
     return "", ""
 
 
@@ -306,7 +320,8 @@ def _cut_words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int
     width = max(1, (end - start) * size // estimate_tokens(text[start:end]))
     while start < end:
         stop = min(start + width, end)
-        if stop < end and (blank := text.rfind(" ", start, stop)) > start:
+        blank = text.rfind(" ", start, stop) if stop < end else -1
+        if blank > start:
             stop = blank
         yield start, stop
         following = _NOT_BLANK.search(text, stop, end)
@@ -314,6 +329,7 @@ def _cut_words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int
 
 
 _LONGEST_CHARACTER = 32
+"""Code points of what is seen as one character, such as a family of emoji; a longer one is cut anywhere."""
 
 
 def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
@@ -327,12 +343,15 @@ def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
         return text[offset:], None
     middle = offset + (size + 1) // 2
     for separator in ("\n", " "):
-        if (found := text.rfind(separator, middle, end)) >= 0:
-            return text[offset : found + 1], found + 1
+        behind = text.rfind(separator, middle, end) + 1
+        if behind:
+            return text[offset:behind], behind
     cut = end
-    while cut > max(offset + 1, end - _LONGEST_CHARACTER) and _splits(text, cut):
+    earliest = max(offset + 1, end - _LONGEST_CHARACTER)
+    while cut > earliest and _splits(text, cut):
         cut -= 1
-    cut = end if _splits(text, cut) else cut
+    if _splits(text, cut):
+        cut = end
     return text[offset:cut], cut
 
 

@@ -122,7 +122,7 @@ class _PageLinks:
         self._starts = [link.bare[0] for link in self._links]
         self.citable: set[Range] = set()
         for link in self._links:
-            self.citable.update((link.bare, link.whole, *link.parts))
+            self.citable |= link.citable
 
     def within(self, start: int, end: int) -> bool:
         """Whether one of them lies in the range."""
@@ -141,11 +141,12 @@ class _Layout:
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
         self.text = text
-        found = links(text)
-        self.links = {page: _PageLinks(of_page) for page, of_page in found.items()}
-        self._starts_of_links = sorted(
-            (link.bare[0], page) for page, of_page in found.items() for link in of_page
-        )
+        self.links: dict[str, _PageLinks] = {}
+        self._starts_of_links: list[tuple[int, str]] = []
+        for page, of_page in links(text).items():
+            self.links[page] = _PageLinks(of_page)
+            self._starts_of_links += [(link.bare[0], page) for link in of_page]
+        self._starts_of_links.sort()
         self.is_linked = any(page_key(span.url) in self.links for span in spans)
 
     @cached_property
@@ -175,29 +176,29 @@ class _Layout:
         """The range that the span should have; None if it must be dropped."""
         start, end = self._trimmed(span)
         of_page = self.links.get(page_key(span.url))
-        if not 0 <= span.start <= span.end <= len(self.text):
-            # A place outside of the text names none in it, but a link to its page does.
-            return of_page.nearest(start, end).whole if of_page else None
-        if REFERENCE.fullmatch(self.text, start, end):
+        is_in_text = 0 <= span.start <= span.end <= len(self.text)
+        if is_in_text and REFERENCE.fullmatch(self.text, start, end):
             return start, end
-        if of_page:
-            is_right = (start, end) in of_page.citable or self._is_claim(start, end, of_page)
-            return (start, end) if is_right else of_page.nearest(start, end).whole
-        return self._place_without_link(span, start, end)
+        if of_page is None:
+            return self._place_without_link(span, start, end) if is_in_text else None
+        is_link = (start, end) in of_page.citable
+        if is_in_text and (is_link or self._is_claim(start, end, of_page)):
+            return start, end
+        return of_page.nearest(start, end).whole
 
     def _place_without_link(self, span: Span, start: int, end: int) -> Range | None:
         """The range of a span to whose page no link leads: a claim, or the name of the page near to it."""
         if self._is_sentences(start, end):
             return start, end
         names = _names(span)
-        searched = min(end, start + LONGEST_CLAIM)
+        end_of_search = min(end, start + LONGEST_CLAIM)
         if self._is_words(start, end):
-            names_its_page = bool(names and names.search(self.text, start, searched))
+            names_its_page = bool(names and names.search(self.text, start, end_of_search))
             if names_its_page or not self.is_linked:
                 return start, end
         if names:
-            near = names.finditer(self.text, max(0, start - NEAR), searched + NEAR)
-            places = [match.span() for match in near]
+            around = names.finditer(self.text, max(0, start - NEAR), end_of_search + NEAR)
+            places = [match.span() for match in around]
             if places:
                 return min(places, key=lambda place: abs(place[0] - start))
         return self._widened(start, end)
@@ -249,13 +250,14 @@ class _Layout:
             before = bisect_left(self.sentences, (start, 0))
             if before:
                 start, end = self.sentences[before - 1]
-        first = self._whole_word(range(start, max(start - NEAR, -1), -1))
-        last = self._whole_word(range(end, min(end + NEAR, len(self.text)) + 1))
+        before_start = range(start, max(start - NEAR, -1), -1)
+        behind_end = range(end, min(end + NEAR, len(self.text)) + 1)
+        first, last = self._between_words(before_start), self._between_words(behind_end)
         if first is None or last is None or not _has_words(self.text[first:last]):
             return None
         return first, last
 
-    def _whole_word(self, offsets: range) -> int | None:
+    def _between_words(self, offsets: range) -> int | None:
         """The first of the offsets that cuts no word."""
         return next((offset for offset in offsets if not self._cuts(offset)), None)
 

@@ -34,9 +34,9 @@ def snippets(text: str, places: Iterable[Range]) -> list[str]:
     The line has no link markup. A citation after a full stop, or in its own brackets, supports the sentence before it;
     a span over several sentences supports all of them. The line is empty if there are only citations.
     """
-    answer = _Answer(text, split_sentences(text))
-    sentence_ends = [end for _, end in answer.sentences]
-    return [answer.snippet(start, end, sentence_ends) for start, end in places]
+    sentences = split_sentences(text)
+    answer = _Answer(text, sentences, sentence_ends=[end for _, end in sentences])
+    return [answer.snippet(start, end) for start, end in places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +45,31 @@ class _Answer:
 
     text: str
     sentences: list[Range]
+    sentence_ends: list[int]
 
-    def snippet(self, start: int, end: int, sentence_ends: list[int]) -> str:
+    def snippet(self, start: int, end: int) -> str:
         """The sentences that a citation at `start:end` supports."""
         end = min(end, start + MAX_AROUND)
-        first = bisect_right(sentence_ends, start)
+        first = bisect_right(self.sentence_ends, start)
         last = bisect_left(self.sentences, (max(end, start + 1), 0)) - 1
         if first > last:
             return ""
-        stop = min(self.sentences[last][1], end + MAX_AROUND)
-        earliest = max(0, first - MAX_SENTENCES_BEFORE)
-        begin = max(self.sentences[first][0], start - MAX_AROUND)
-        words = self.words(begin, stop)
-        while first > earliest and (
-            not words or self._adds_to_sentence_before(words, first, start)
-        ):
-            first -= 1
-            begin = max(self.sentences[first][0], start - MAX_AROUND)
-            words = self.words(begin, stop)
-        return _shortened(words, self.words(begin, end))
+        stop = min(self.sentence_ends[last], end + MAX_AROUND)
+        for sentence in range(first, max(0, first - MAX_SENTENCES_BEFORE) - 1, -1):
+            begin = max(self.sentences[sentence][0], start - MAX_AROUND)
+            words = self._words(begin, stop)
+            if words and not self._adds_to_sentence_before(words, sentence, start):
+                break
+        return _shortened(words, self._words(begin, end))
 
     def _adds_to_sentence_before(self, words: str, sentence: int, citation: int) -> bool:
         """Whether the words are a remark in brackets on the sentence before, in the same line."""
-        end_before = self.sentences[sentence - 1][1]
+        if not sentence:
+            return False
+        end_before = self.sentence_ends[sentence - 1]
         return _is_aside(words) and "\n" not in self.text[end_before:citation]
 
-    def words(self, start: int, end: int) -> str:
+    def _words(self, start: int, end: int) -> str:
         """A piece of the text as a reader sees it: links as their labels, without citations and list markers."""
         piece = self.text[item_marker_end(self.text, start) : end]
         if heading := _HEADING.match(piece):
@@ -82,8 +81,8 @@ class _Answer:
 
 def _is_aside(words: str) -> bool:
     """Whether the words are, or end with, a remark in brackets that belongs to the sentence before."""
-    ends_one = words.count(")") > words.count("(") or words.count("）") > words.count("（")
-    return words[0] in "(（" or ends_one
+    closes_more = words.count(")") > words.count("(") or words.count("）") > words.count("（")
+    return words[0] in "(（" or closes_more
 
 
 def _shortened(words: str, until_citation: str) -> str:
@@ -91,9 +90,11 @@ def _shortened(words: str, until_citation: str) -> str:
     if len(words) <= MAX_CHARS:
         return words
     citation = len(until_citation) if words.startswith(until_citation) else 0
-    if citation <= MAX_CHARS - 1:
-        beginning, _, _ = words[: MAX_CHARS - 1].rpartition(" ")
-        return (beginning or words[: MAX_CHARS - 1]).rstrip() + "…"
-    _, _, whole_words = words[citation - MAX_CHARS + 2 : citation].partition(" ")
+    if citation < MAX_CHARS:
+        beginning = words[: MAX_CHARS - 1]
+        whole_words, _, _ = beginning.rpartition(" ")
+        return f"{(whole_words or beginning).rstrip()}…"
+    before_citation = words[citation - MAX_CHARS + 2 : citation]
+    _, _, whole_words = before_citation.partition(" ")
     is_last = citation == len(words)
     return f"…{whole_words}" if is_last else f"…{whole_words}…"

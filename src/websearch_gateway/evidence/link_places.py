@@ -18,11 +18,26 @@ _AROUND = {"(": ")", "（": "）", "<": ">"}
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in the text: its range without and with the brackets around it, and the parts that may be cited alone."""
+    """A link in the text.
 
+    Attributes:
+        bare: its range without the brackets around it, and `whole` with them.
+        label: the range of its label, and `address` that of its address; None for a bare URL.
+    """
+
+    url: str
     bare: Range
     whole: Range
-    parts: tuple[Range, ...] = ()
+    label: Range | None = None
+    address: Range | None = None
+
+    @property
+    def citable(self) -> set[Range]:
+        """The ranges that a citation of it may cover."""
+        ranges = {self.bare, self.whole}
+        if self.label and self.address:
+            ranges |= {self.label, self.address}
+        return ranges
 
     def distance(self, start: int, end: int) -> tuple[int, int]:
         """How far it is from a range; of links as near, the one that begins nearer comes first."""
@@ -33,26 +48,26 @@ class Link:
 def links(text: str) -> dict[str, list[Link]]:
     """Every link of the text by canonical URL: Markdown links first, then the bare URLs outside them."""
     links: dict[str, list[Link]] = defaultdict(list)
-    taken: list[Range] = []
+    in_markdown: list[Range] = []
     for match in LINK.finditer(text):
         whole = _with_brackets(text, *match.span())
-        label_and_address = (match.span(1), match.span(2))
-        links[page_key(match[2])].append(Link(match.span(), whole, label_and_address))
-        taken.append(match.span())
-    for start, end in _outside(find_urls(text), taken):
-        whole = _with_brackets(text, start, end)
-        links[page_key(text[start:end])].append(Link((start, end), whole))
+        link = Link(match[2], match.span(), whole, label=match.span(1), address=match.span(2))
+        links[page_key(link.url)].append(link)
+        in_markdown.append(link.bare)
+    for start, end in _outside(find_urls(text), in_markdown):
+        link = Link(text[start:end], (start, end), _with_brackets(text, start, end))
+        links[page_key(link.url)].append(link)
     return links
 
 
-def _outside(places: Sequence[Range], taken: Sequence[Range]) -> Iterator[Range]:
-    """The places that begin in none of the ranges `taken`; both are in order."""
+def _outside(places: Sequence[Range], ranges: Sequence[Range]) -> Iterator[Range]:
+    """The places that begin in none of the ranges; both are in order."""
     passed = 0
     for start, end in places:
-        while passed < len(taken) and taken[passed][1] <= start:
+        while passed < len(ranges) and ranges[passed][1] <= start:
             passed += 1
-        is_taken = passed < len(taken) and taken[passed][0] <= start
-        if not is_taken:
+        is_inside = passed < len(ranges) and ranges[passed][0] <= start
+        if not is_inside:
             yield start, end
 
 

@@ -11,14 +11,12 @@ from itertools import chain
 
 from websearch_gateway.base import LINK, code_pieces, host, page_key
 from websearch_gateway.evidence.link_places import REFERENCE, Link, links
-from websearch_gateway.evidence.offsets import Range, rewritten
+from websearch_gateway.evidence.offsets import Edit, Range, rewritten
 
 NEAR_LINK = 3
 """The most characters between a claim and the link behind it."""
 
 _NUMBER_LABEL = re.compile(r"[\s\[\]\\^*_]*+\d{1,3}[\s\[\]\\*_]*+")
-
-Edit = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,59 +64,55 @@ def with_marks(
         if sign and sign.link:
             cited_links.add(sign.link)
             continue
-        behind = layout.behind(place.end)
-        marks_there = marks[sign.place if sign else (behind, behind)]
-        if place.mark not in marks_there:
-            marks_there.append(place.mark)
-    edits = [
-        *(layout.marked(there, "".join(numbers)) for there, numbers in marks.items()),
-        *layout.without_marks(dropped, marks),
-        *layout.sites_for_numbers(cited_links),
-    ]
+        where = sign.place if sign else layout.behind(place.end)
+        if place.mark not in marks[where]:
+            marks[where].append(place.mark)
+    edits = [layout.marked(where, "".join(numbers)) for where, numbers in marks.items()]
+    edits += layout.without_marks(dropped, marks)
+    edits += layout.sites_for_numbers(cited_links)
     written, move = rewritten(text, edits)
-    places = [
-        replace(place, start=move(place.start), end=move(place.end, at_end=True)) for place in cited
-    ]
+    places = []
+    for place in cited:
+        end = move(place.end, at_end=True)
+        places.append(replace(place, start=move(place.start), end=end))
     return written, places
 
 
 def numbered(text: str, cited: Sequence[Cited]) -> str:
     """A text of `with_marks` with marks in place of links. A label that is part of the sentence stays."""
     layout = _Signs(text)
-    new_texts: dict[Range, str] = {}
+    marks: dict[Range, Edit] = {}
     for place in cited:
         sign = layout.sign(place)
         if sign and sign.link:
             mark = place.mark + layout.blank_after(sign.end)
-            new_texts[sign.place] = _label(text, sign.link) + mark
-    written, _ = rewritten(text, [(start, end, new) for (start, end), new in new_texts.items()])
+            marks[sign.place] = Edit(sign.start, sign.end, _label(text, sign.link) + mark)
+    written, _ = rewritten(text, marks.values())
     return written
 
 
 def linked(text: str, cited: Sequence[Cited]) -> tuple[str, list[Cited]]:
     """A text of `with_marks` with links such as `([host](url))` in place of marks; and their places, in order."""
     layout = _Signs(text)
-    shown: dict[Range, Cited] = {}
-    marks: set[Range] = set()
+    cited_by_sign: dict[Range, Cited] = {}
+    marks: dict[Range, Edit] = {}
     for place in cited:
         sign = layout.sign(place)
         if sign is None:
             continue
-        shown[sign.place] = place
+        cited_by_sign[sign.place] = place
         if sign.link is None:
-            marks.add(sign.place)
-    edits = []
-    for start, end in marks:
-        url = shown[start, end].url
-        link = f"([{host(url)}]({_target(url)}))"
-        edits.append((start, end, layout.blank_before(start) + link))
-    written, move = rewritten(text, edits)
+            link = f"([{host(place.url)}]({_target(place.url)}))"
+            new = layout.blank_before(sign.start) + link
+            marks[sign.place] = Edit(sign.start, sign.end, new)
+    written, move = rewritten(text, marks.values())
     places = []
-    for start, end in sorted(shown):
+    for start, end in sorted(cited_by_sign):
         begin = move(start)
         if written.startswith(" ", begin):
             begin += 1
-        places.append(replace(shown[start, end], start=begin, end=move(end, at_end=True)))
+        end_of_link = move(end, at_end=True)
+        places.append(replace(cited_by_sign[start, end], start=begin, end=end_of_link))
     return written, places
 
 
@@ -132,11 +126,11 @@ class _Signs:
             for page, of_page in links(text).items()
         }
         code = list(code_pieces(text))
-        self._ends_of_blocks = {end for start, end in code if "\n" in text[start:end]}
-        marks = (mark.span() for mark in REFERENCE.finditer(text))
-        whole_links = (link.whole for link in self._every_link())
+        marks = [mark.span() for mark in REFERENCE.finditer(text)]
+        whole_links = [link.whole for link in self._every_link()]
         self._solid = sorted([*code, *marks, *whole_links])
-        self._starts = [start for start, _ in self._solid]
+        self._starts_of_solid = [start for start, _ in self._solid]
+        self._ends_of_blocks = {end for start, end in code if "\n" in text[start:end]}
 
     def _every_link(self) -> Iterator[Link]:
         return chain.from_iterable(self._links.values())
@@ -169,36 +163,39 @@ class _Signs:
         """The edit that writes marks: in place of the engine's, or into an empty place behind a claim."""
         start, end = place
         before = self.blank_before(start) if start == end else ""
-        return start, end, before + marks + self.blank_after(end)
+        return Edit(start, end, before + marks + self.blank_after(end))
 
-    def without_marks(self, dropped: Sequence[Cited], kept: Collection[Range]) -> Iterator[Edit]:
-        """The edits that remove the marks of dropped places, each with the blank before it."""
+    def without_marks(self, dropped: Sequence[Cited], cited: Collection[Range]) -> Iterator[Edit]:
+        """The edits that remove the marks of dropped places, each with the blank before it, but those of cited ones."""
         for place in dropped:
             sign = self.mark_or_link(place)
-            if sign is None or sign.link or sign.place in kept:
+            if sign is None or sign.link or sign.place in cited:
                 continue
             has_blank = self._text.endswith((" ", "\t"), 0, sign.start)
-            yield sign.start - has_blank, sign.end, ""
+            yield Edit(sign.start - has_blank, sign.end, "")
 
     def sites_for_numbers(self, cited: Collection[Link]) -> Iterator[Edit]:
         """The edits that name the site of each link whose label is a number, but for links that cite a page."""
         for link in self._every_link():
-            if link in cited or len(link.parts) < 2:
+            if link in cited or link.label is None:
                 continue
-            label, address = (self._text[slice(*part)] for part in link.parts[:2])
-            if _NUMBER_LABEL.fullmatch(label):
-                yield (*link.parts[0], host(address) or "link")
+            start, end = link.label
+            if _NUMBER_LABEL.fullmatch(self._text, start, end):
+                yield Edit(start, end, host(link.url) or "link")
 
-    def behind(self, end: int) -> int:
-        """The place for a mark behind a claim that ends here: not in a link, a mark or code."""
-        before = bisect_right(self._starts, end - 1)
-        return max(end, self._solid[before - 1][1]) if before else end
+    def behind(self, end: int) -> Range:
+        """The empty place for a mark behind a claim that ends here: not in a link, a mark or code."""
+        before = bisect_right(self._starts_of_solid, end - 1)
+        if before:
+            end = max(end, self._solid[before - 1][1])
+        return end, end
 
     def blank_before(self, at: int) -> str:
         """What keeps a mark or link from what is before it."""
         if at in self._ends_of_blocks:
             return "\n\n"
-        is_apart = not at or self._text[at - 1].isspace() or self._text[at - 1] in "(["
+        before = self._text[at - 1 : at]
+        is_apart = not before or before.isspace() or before in "(["
         return "" if is_apart else " "
 
     def blank_after(self, at: int) -> str:
@@ -215,12 +212,13 @@ def _target(url: str) -> str:
 
 def _label(text: str, link: Link) -> str:
     """The label of a link, if it is part of the sentence: not in brackets, no number, and not the name of the site."""
-    if link.whole != link.bare or not link.parts:
+    has_brackets = link.whole != link.bare
+    if has_brackets or link.label is None:
         return ""
-    label = text[slice(*link.parts[0])].strip()
-    address = text[slice(*link.parts[1])]
+    start, end = link.label
+    label = text[start:end].strip()
     name = label.lower().removeprefix("www.").rstrip("/")
-    is_site = name in (host(address), address.lower())
+    is_site = name in (host(link.url), link.url.lower())
     is_address = is_site or "://" in label
     if not label or is_address or _NUMBER_LABEL.fullmatch(label):
         return ""

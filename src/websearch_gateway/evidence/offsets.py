@@ -6,12 +6,20 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from websearch_gateway.models import Span
 
 Range = tuple[int, int]
 Move = Callable[[int], int]
+
+
+class Edit(NamedTuple):
+    """`text[start:end]` is replaced by `new`."""
+
+    start: int
+    end: int
+    new: str
 
 
 class Mover(Protocol):
@@ -32,10 +40,7 @@ class _Edits:
 
     def __call__(self, offset: int, *, at_end: bool = False) -> int:
         passed = bisect_right(self.ends, offset)
-        is_after_insertion = (
-            passed > 0 and self.starts[passed - 1] == self.ends[passed - 1] == offset
-        )
-        if at_end and is_after_insertion:
+        if at_end and passed and self.starts[passed - 1] == offset:  # behind an insertion
             passed -= 1
         is_inside = passed < len(self.starts) and self.starts[passed] < offset
         if not is_inside:
@@ -45,7 +50,7 @@ class _Edits:
         return self.starts[passed] + self.gains[passed]
 
 
-def rewritten(text: str, edits: Iterable[tuple[int, int, str]]) -> tuple[str, Mover]:
+def rewritten(text: str, edits: Iterable[Edit]) -> tuple[str, Mover]:
     """`text` with each piece `start:end` replaced, and a function that maps its offsets.
 
     An edit that overlaps an earlier one is left out. The edges of a replaced piece are those of its replacement.
@@ -68,7 +73,7 @@ def rewritten(text: str, edits: Iterable[tuple[int, int, str]]) -> tuple[str, Mo
 
 def without_pieces(text: str, pieces: Iterable[Range]) -> tuple[str, Mover]:
     """`text` without `pieces`, and a function that maps its offsets: one inside a piece to where that was."""
-    return rewritten(text, ((start, end, "") for start, end in pieces))
+    return rewritten(text, (Edit(start, end, "") for start, end in pieces))
 
 
 def moved(spans: Iterable[Span], move: Move) -> list[Span]:

@@ -282,7 +282,7 @@ def nearest(claim: str, passage: Quotable) -> list[Quote]:
     while shared and len(best) < MOST_QUOTES:
         scores = {}
         for quote, texts in shared.items():
-            scores[quote] = sum(weights[text] for text in texts)
+            scores[quote] = math.fsum(weights[text] for text in texts)
         # Of equal ones the shortest.
         quote = max(shared, key=lambda quote: (scores[quote], -len(quote.words)))
         if scores[quote] <= least:

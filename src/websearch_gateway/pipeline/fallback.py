@@ -96,9 +96,11 @@ class FallbackEngine:
             answer = winner.task.result()
             if winner is not race.trials[0]:
                 why = self._why(race, winner, schedule.hedge_seconds)
-                if why and (found := answer.fallback):  # the search behind it failed too
-                    why = Fallback(why.given_up, f"{why.reason} {found.given_up}: {found.reason}.")
-                answer = replace(answer, fallback=why or answer.fallback)
+                behind_it = answer.fallback
+                if why and behind_it:  # the search behind it failed too
+                    reason = f"{why.reason} {behind_it.given_up}: {behind_it.reason}."
+                    why = Fallback(why.given_up, reason)
+                answer = replace(answer, fallback=why or behind_it)
                 overdue = {trial.name for trial in race.before(winner) if trial.running}
                 for ranked in self.engines:
                     if ranked.name in overdue:
@@ -109,13 +111,15 @@ class FallbackEngine:
         self, race: FirstSuccess[Answer], winner: Trial[Answer], hedge_seconds: float
     ) -> Fallback | None:
         """The first engine with its reason, then the other engines that failed or were too slow; None without any."""
-        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
-        unable = [trial for trial in asked if trial.failure or trial.running]
+        losers = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
+        unable = [trial for trial in losers if trial.failure or trial.running]
         if not unable:
             return None
-        first, *others = unable
+        first, *further = unable
         reasons = [self._reason(race, first, hedge_seconds)]
-        reasons += [f"{trial.name}: {self._reason(race, trial, hedge_seconds)}" for trial in others]
+        reasons += [
+            f"{trial.name}: {self._reason(race, trial, hedge_seconds)}" for trial in further
+        ]
         return Fallback(first.name, " ".join(reasons))
 
     def _reason(
@@ -137,7 +141,7 @@ class _EnginesAndQuotes:
         self.hedge_seconds = min(engine.hedge_seconds, MOST_HEDGE_SHARE * seconds)
         self._hedge_at = began + self.hedge_seconds
         self._serve_at = began + seconds - QUOTES_RESERVE_SECONDS
-        self._left = list(engine.engines)
+        self._unstarted = list(engine.engines)
         self._latest: Ranked | None = None
 
     def holds_stopgap(self, now: float) -> bool:
@@ -145,26 +149,23 @@ class _EnginesAndQuotes:
         race, quotes = self._race, self._race.stopgap
         if quotes is None or now >= self._serve_at:
             return False
-        overdue = race.before(quotes)
-        return bool(self._left) or any(
-            trial.running for trial in race.trials if trial not in (quotes, *overdue)
-        )
+        if self._unstarted:
+            return True
+        hopeless = (quotes, *race.before(quotes))
+        return any(trial.running for trial in race.trials if trial not in hopeless)
 
     async def starts_another(self, now: float) -> bool:
         """Start the next engine, or raw search, if it is due."""
         race, quotes = self._race, self._race.stopgap
         engine_runs = any(trial is not quotes for trial in race.running)
         raw_has_answered = quotes is not None and quotes.answered
-        startable = [
-            ranked
-            for ranked in self._left
-            if not engine_runs or (ranked.gathers and raw_has_answered)
-        ]
-        if startable:
-            self._left.remove(startable[0])
-            await self._begin(startable[0].engine)
-            self._latest = startable[0]
-            return True
+        for ranked in self._unstarted:
+            costs_no_search = ranked.gathers and raw_has_answered
+            if not engine_runs or costs_no_search:
+                self._unstarted.remove(ranked)
+                await self._begin(ranked.engine)
+                self._latest = ranked
+                return True
         waits_for_raw = self._latest is not None and not self._latest.gathers
         is_overdue = waits_for_raw and now >= self._hedge_at
         if quotes is None and (not engine_runs or is_overdue):
@@ -175,21 +176,21 @@ class _EnginesAndQuotes:
     def seconds_to_wait(self, now: float) -> float | None:
         """The seconds until raw search or its quotes are due; None if neither will be."""
         if self._race.stopgap is not None:
-            left = self._serve_at - now
+            seconds = self._serve_at - now
         elif self._latest is not None and self._latest.gathers:
             return None
         else:
-            left = self._hedge_at - now
-        return left if left > 0 else None
+            seconds = self._hedge_at - now
+        return seconds if seconds > 0 else None
 
     async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
         if self._latest:
             await self._call.progress(f"Falling back from {self._latest.name} to {engine.name}")
         # For raw search an engine with an open circuit counts too: it failed a moment ago.
         after = bool(self._race.trials)
-        asked = engine.ask(replace(self._call, behind=after))
+        answering = engine.ask(replace(self._call, behind=after))
         behind = after if engine is self._raw else self._race.has_asked
-        return self._race.start(engine.name, asked, behind=behind)
+        return self._race.start(engine.name, answering, behind=behind)
 
 
 ENOUGH_PAGES = 3
@@ -220,20 +221,19 @@ class Gathering:
             Refused: a key is wrong, or no provider is configured.
             Exhausted: every provider failed.
         """
-        return await (
-            call.gathering.run(partial(self._gather, call))
-            if call.gathering
-            else self._gather(call)
-        )
+        if call.gathering:
+            return await call.gathering.run(partial(self._gather, call))
+        return await self._gather(call)
 
     async def _gather(self, call: Call) -> Gathered:
         query = call.query
         await call.progress("Searching the web")
-        asked = replace(query, max_results=hits_to_ask_for(query.max_results, query))
-        results = await self.searcher.ask(replace(call, query=asked))
+        more_hits = replace(query, max_results=hits_to_ask_for(query.max_results, query))
+        results = await self.searcher.ask(replace(call, query=more_hits))
         best = results.hits[: query.max_results]
         sent = await self._sent(best, call)
-        if urls := [hit.url for hit in best if hit.url not in sent]:
+        urls = [hit.url for hit in best if hit.url not in sent]
+        if urls:
             await call.progress(f"Reading {len(urls)} pages")
         outcomes = await read_pages(
             self.reader.read,
@@ -243,32 +243,31 @@ class Gathering:
             per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
             enough=max(1, ENOUGH_PAGES - len(sent)),
         )
-        pages = sent | {
-            url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)
-        }
-        hits = tuple(replace(hit, content=None) if hit.url in sent else hit for hit in results.hits)
-        return Gathered(replace(results, hits=hits), pages)
+        fetched = {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
+        hits = [replace(hit, content=None) if hit.url in sent else hit for hit in results.hits]
+        return Gathered(replace(results, hits=tuple(hits)), sent | fetched)
 
     async def _sent(self, hits: Sequence[Hit], deadline: Deadline) -> dict[str, Page]:
         """The texts that the provider sent; none if they cannot be cleaned in time."""
         try:
-            found = await clean_sent(hits, self.workers, deadline)
+            cleaned = await clean_sent(hits, self.workers, deadline)
         except Unavailable:
             return {}
-        named = {hit.url: hit for hit in hits}
-        return {
-            url: Page(
-                url,
-                url,
-                named[url].title,
-                text,
-                "text/markdown",
-                named[url].published,
-                warnings=tuple(warnings),
-            )
-            for url, (text, warnings) in found.items()
-            if text
-        }
+        hit_of = {hit.url: hit for hit in hits}
+        pages = {}
+        for url, (text, warnings) in cleaned.items():
+            if text:
+                hit = hit_of[url]
+                pages[url] = Page(
+                    url,
+                    url,
+                    hit.title,
+                    text,
+                    "text/markdown",
+                    hit.published,
+                    warnings=tuple(warnings),
+                )
+        return pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,11 +313,14 @@ class RawEngine:
         if self.reranker is None or self.shortlist is None:
             return [], ()
         hits, pages = gathered.results.hits, gathered.pages
-        found = await self.workers.run(
+        shortlisted = await self.workers.run(
             self.shortlist, call.query, hits, pages, deadline=call, size=size
         )
-        order, fault = await self.reranker.order(call.query.text, [text for _, text in found], call)
-        return [found[at][0] for at in order], (f"{NOT_RERANKED}{fault}",) if fault else ()
+        numbers = [number for number, _ in shortlisted]
+        texts = [text for _, text in shortlisted]
+        order, fault = await self.reranker.order(call.query.text, texts, call)
+        warnings = (f"{NOT_RERANKED}{fault}",) if fault else ()
+        return [numbers[at] for at in order], warnings
 
 
 @functools.cache

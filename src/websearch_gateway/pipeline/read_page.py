@@ -136,32 +136,34 @@ class PageReading:
                 page, unknown = await self.read(
                     request.url, caller, call, fresh=request.force_refresh
                 )
-                found = await self.finder.find(page, queries, most, call)
-            event.served("page", sum(map(len, found.answers)), cache=page.cache)
+                findings = await self.finder.find(page, queries, most, call)
+            event.served("page", sum(map(len, findings.answers)), cache=page.cache)
+        results = [
+            QueryPassages(query=query, results=_shown(answer), nearest=_beginning(nearest))
+            for query, answer, nearest in zip(
+                request.queries, findings.answers, findings.nearest, strict=True
+            )
+        ]
+        metadata = None
+        if request.include_metadata:
+            metadata = PageMetadata(
+                final_url=page.final_url,
+                content_type=page.content_type,
+                published=page.published,
+                content_hash=content_hash(page),
+                total_chars=len(page.markdown),
+                passages=findings.passages,
+            )
         return PagePassages(
             url=page.url,
             title=page.title,
             cache=page.cache,
             age_seconds=self._age(page),
             last_crawled=datetime.fromtimestamp(page.fetched_at, UTC).isoformat(timespec="seconds"),
-            queries=tuple(
-                QueryPassages(query=query, results=_shown(answer), nearest=_beginning(nearest))
-                for query, answer, nearest in zip(
-                    request.queries, found.answers, found.nearest, strict=True
-                )
-            ),
-            note=" ".join(found.notes),
-            metadata=PageMetadata(
-                final_url=page.final_url,
-                content_type=page.content_type,
-                published=page.published,
-                content_hash=content_hash(page),
-                total_chars=len(page.markdown),
-                passages=found.passages,
-            )
-            if request.include_metadata
-            else None,
-            warnings=(*unknown, *warnings, *found.warnings, *self._warnings(page)),
+            queries=tuple(results),
+            note=" ".join(findings.notes),
+            metadata=metadata,
+            warnings=(*unknown, *warnings, *findings.warnings, *self._warnings(page)),
         )
 
     async def warm_up(self) -> None:
@@ -169,9 +171,13 @@ class PageReading:
         await asyncio.to_thread(self.finder.warm_up)
 
     def _warnings(self, page: Page) -> tuple[str, ...]:
-        cut_off = (CUT_OFF,) if page.truncated else ()
+        warnings = list(page.warnings)
+        if page.truncated:
+            warnings.append(CUT_OFF)
         problem = self.state.problem
-        return (*page.warnings, *cut_off, *([str(problem)] if problem else []))
+        if problem:
+            warnings.append(str(problem))
+        return tuple(warnings)
 
     def _age(self, page: Page) -> float:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
@@ -182,11 +188,11 @@ class PageReading:
         """The whole page, and warnings about its address. Raises what `content` raises."""
         if (address := with_scheme(url)) is None:
             raise invalid("url", "an absolute http or https URL", "http, https")
-        left = False
+        leaves_cache = False
 
         async def admit() -> None:
-            nonlocal left
-            left = True
+            nonlocal leaves_cache
+            leaves_cache = True
             await self.rate_limits.admit(caller)
 
         unknown = await self.provenance.check(address, caller)
@@ -200,11 +206,11 @@ class PageReading:
             if unknown is None:
                 raise
             # A site that has what it wanted may well answer with an error. Others may share this one.
-            told = copy(error)
-            told.message = f"{unknown} {error.message}"
-            told.args = (told.message,)
-            raise told from None
-        if not left:
+            with_warning = copy(error)
+            with_warning.message = f"{unknown} {error.message}"
+            with_warning.args = (with_warning.message,)
+            raise with_warning from None
+        if not leaves_cache:
             await self.cached_limits.admit(caller)
         elif unknown is None and page.final_url != address:
             unknown = await self.provenance.check_final(page.final_url, address, caller)
@@ -215,22 +221,24 @@ class PageReading:
 def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
     return tuple(
         PagePassage(
-            id=one.id,
-            text=one.text,
-            score=round(one.score, 3),
-            section_path=one.section_path,
-            page=one.page,
+            id=passage.id,
+            text=passage.text,
+            score=round(passage.score, 3),
+            section_path=passage.section_path,
+            page=passage.page,
         )
-        for one in answer
+        for passage in answer
     )
 
 
 def _beginning(nearest: Passage | None) -> PagePassage | None:
     if nearest is None:
         return None
-    (shown,) = _shown([nearest])
+    (passage,) = _shown([nearest])
     text, rest = window(nearest.text, 0, NEAREST_CHARS)
-    return shown if rest is None else shown.model_copy(update={"text": f"{text.rstrip()} …"})
+    if rest is None:
+        return passage
+    return passage.model_copy(update={"text": f"{text.rstrip()} …"})
 
 
 def _checked(queries: tuple[str, ...]) -> list[str]:
@@ -283,6 +291,10 @@ class _PreparedPage:
     characters: int
 
 
+Scored = tuple[int, float]
+"""The place of a passage on its page, and its score."""
+
+
 class PassageFinder:
     """Finds passages. One per process; safe for concurrent calls.
 
@@ -322,14 +334,14 @@ class PassageFinder:
             new = await self._prepared(page, call)
             prepared = self._pages.get(key) or self._keep(key, new)  # another call may be faster
         vectors_before = len(prepared.subject.vectors)
-        asked = queries if prepared.is_known_script else ()
+        comparable = queries if prepared.is_known_script else ()
         seconds = call.remaining()
         earlier = call.within(seconds - min(RANKING_RESERVE_SECONDS, seconds / 10))
-        compared = await self._similarity.compare(prepared.subject, asked, earlier)
+        compared = await self._similarity.compare(prepared.subject, comparable, earlier)
         if len(prepared.subject.vectors) != vectors_before:
             self._keep(key, prepared)
         similarities = [compared.similarities.get(query, {}) for query in queries]
-        found = await self._workers.run(
+        by_query = await self._workers.run(
             ranked,
             queries,
             ["\n".join((*passage.section_path, passage.text)) for passage in prepared.passages],
@@ -339,57 +351,52 @@ class PassageFinder:
             deadline=call,
             size=prepared.characters,
         )
-        found, warnings = await self._reranked(prepared, queries, found, most, call)
-        answers = tuple(
-            tuple(
-                replace(prepared.passages[place], score=score)
-                for place, score in places[: shown([score for _, score in places], self._threshold)]
-            )
-            for places in found
-        )
-        nearest = tuple(
-            None
-            if answer or not places
-            else replace(prepared.passages[places[0][0]], score=places[0][1])
-            for answer, places in zip(answers, found, strict=True)
-        )
+        by_query, warnings = await self._reranked(prepared, queries, by_query, most, call)
+        answers: list[tuple[Passage, ...]] = []
+        nearest: list[Passage | None] = []
+        for scored in by_query:
+            passages = [replace(prepared.passages[place], score=score) for place, score in scored]
+            answering = shown([passage.score for passage in passages], self._threshold)
+            answers.append(tuple(passages[:answering]))
+            nearest.append(passages[0] if passages and not answering else None)
         notes = _notes(answers, nearest, prepared.more, compared.fault)
-        if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
-            # Without vectors a passage in other words goes unnoticed, so a query without a match still gets passages.
-            longest = tuple(
-                sorted(prepared.passages, key=lambda passage: -len(passage.text))[:most]
-            )
-            answers, nearest = (
-                tuple(answer or longest for answer in answers),
-                (None,) * len(answers),
-            )
+        is_without_vectors = compared.fault not in (None, UNKNOWN_SCRIPT)
+        if is_without_vectors and not all(answers):
+            # A passage in other words goes unnoticed, so a query without a match still gets passages.
+            by_length = sorted(prepared.passages, key=lambda passage: -len(passage.text))
+            longest = tuple(by_length[:most])
+            answers = [answer or longest for answer in answers]
+            nearest = [None] * len(answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
-        return Findings(answers, nearest, notes, len(prepared.passages), warnings)
+        return Findings(tuple(answers), tuple(nearest), notes, len(prepared.passages), warnings)
 
     async def _reranked(
         self,
         page: _PreparedPage,
         queries: Sequence[str],
-        found: Sequence[Sequence[tuple[int, float]]],
+        by_query: Sequence[Sequence[Scored]],
         most: int,
         call: Call,
-    ) -> tuple[Sequence[Sequence[tuple[int, float]]], tuple[str, ...]]:
+    ) -> tuple[Sequence[Sequence[Scored]], tuple[str, ...]]:
         """The best passages for each query in the reranker's order, and a warning if it fails."""
-        if (reranker := self._reranker) is None:
-            return found, ()
+        reranker = self._reranker
+        if reranker is None:
+            return by_query, ()
 
-        async def reorder(
-            query: str, places: Sequence[tuple[int, float]]
-        ) -> tuple[list[tuple[int, float]], str]:
-            texts = [page.subject.texts[page.passages[place].id] for place, _ in places]
+        async def reorder(query: str, scored: Sequence[Scored]) -> tuple[list[Scored], str]:
+            texts = [page.subject.texts[page.passages[place].id] for place, _ in scored]
             order, fault = await reranker.order(query, texts, call)
-            return [(places[at][0], score) for at, (_, score) in zip(order, places, strict=True)][
-                :most
-            ], fault
+            # The reranker decides the order alone: the best score stays with the first place.
+            reordered = []
+            for at, (_, score) in zip(order, scored, strict=True):
+                place, _ = scored[at]
+                reordered.append((place, score))
+            return reordered[:most], fault
 
-        every = await asyncio.gather(*map(reorder, queries, found))
-        faults = dict.fromkeys(fault for _, fault in every if fault)
-        return [places for places, _ in every], tuple(f"{NOT_RERANKED}{fault}" for fault in faults)
+        outcomes = await asyncio.gather(*map(reorder, queries, by_query))
+        faults = dict.fromkeys(fault for _, fault in outcomes if fault)
+        warnings = tuple(f"{NOT_RERANKED}{fault}" for fault in faults)
+        return [reordered for reordered, _ in outcomes], warnings
 
     def warm_up(self) -> None:
         """Load everything that the first query would wait for. Slow: do not run it on the event loop."""
@@ -412,18 +419,18 @@ class PassageFinder:
         cut = await self._workers.run(
             cut_passages, page.markdown, self._size, deadline=deadline, size=size
         )
+        has_pages = page.content_type == PDF
         passages = tuple(
             Passage(
                 piece["text"],
                 tuple(piece["section_path"]),
                 id=piece["id"],
-                page=piece["page"] if page.content_type == PDF else None,
+                page=piece["page"] if has_pages else None,
             )
             for piece in cut["passages"]
         )
-        embedded = {
-            passage.id: text for passage, text in zip(passages, cut["embedded"], strict=True)
-        }
+        ids = [passage.id for passage in passages]
+        embedded = dict(zip(ids, cut["embedded"], strict=True))
         sample = " ".join(embedded.values())[:SAMPLE_CHARACTERS]
         return _PreparedPage(
             passages,
@@ -442,15 +449,16 @@ def _notes(
 ) -> tuple[str, ...]:
     """Sentences that help the caller to judge the passages."""
     notes = []
-    unanswered = [
-        number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS
-    ]
+    unanswered = []
+    shows_nearest = False
+    for number, (answer, near) in enumerate(zip(answers, nearest, strict=True), start=1):
+        if not answer or answer[0].score < ANSWERS:
+            unanswered.append(str(number))
+            shows_nearest = shows_nearest or bool(answer or near)
     if unanswered:
-        which = "the query" if len(answers) == 1 else f"query {', '.join(map(str, unanswered))}"
-        shown = any(answers[number - 1] or nearest[number - 1] for number in unanswered)
-        notes.append(
-            f"Nothing on this page seems to answer {which}{'; the nearest is shown' if shown else ''}."
-        )
+        which = "the query" if len(answers) == 1 else f"query {', '.join(unanswered)}"
+        but = "; the nearest is shown" if shows_nearest else ""
+        notes.append(f"Nothing on this page seems to answer {which}{but}.")
     if more:
         notes.append(
             f"The page is very long: only its first {MOST_PASSAGES:,} passages were searched."

@@ -60,9 +60,9 @@ class SearchPipeline:
         """
         with self.telemetry.call(request.query) as event:
             verify = self.verifies if request.verify_citations is None else request.verify_citations
-            asked = question(request, request.query, verify_citations=verify)
+            query = question(request, request.query, verify_citations=verify)
             checked = self.guard.check(
-                asked, routed=caller.has_specialists, shortest=request.shortest
+                query, routed=caller.has_specialists, shortest=request.shortest
             )
             async with one_deadline(self.deadline_seconds, caller, progress) as call:
                 served = await self.recall(checked, call, self._ask)

@@ -219,17 +219,20 @@ PROVIDERS: tuple[ProviderRow, ...] = (
 def _provider_settings(row: ProviderRow) -> dict[str, Any]:
     """The definitions of the row's own settings, by name."""
     note = f" {row.note}" if row.note else ""
-    found: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     if row.has_key:
-        found[row.fields["key"]] = (Key, Field(None, description=f"Key for {row.title}.{note}"))
+        definitions[row.fields["key"]] = (
+            Key,
+            Field(None, description=f"Key for {row.title}.{note}"),
+        )
         note = ""
     if row.base_url is None:
         about = f"Base URL of your {row.title} server.{note}"
-        found[row.fields["base_url"]] = (OptionalUrl, Field(None, description=about))
+        definitions[row.fields["base_url"]] = (OptionalUrl, Field(None, description=about))
     else:
         about = f"Base URL of {row.title}.{note}"
-        found[row.fields["base_url"]] = (Url, Field(row.base_url, description=about))
-    return found
+        definitions[row.fields["base_url"]] = (Url, Field(row.base_url, description=about))
+    return definitions
 
 
 if TYPE_CHECKING:
@@ -345,14 +348,14 @@ class Settings(
 
     def secrets(self) -> tuple[str, ...]:
         """Every secret value that is set, for redaction only."""
-        found: set[str] = set()
+        secrets: set[str] = set()
         for name in type(self).model_fields:
             value = getattr(self, name)
             if isinstance(value, SecretStr):
-                found |= {value.get_secret_value()} - {""}
+                secrets.add(value.get_secret_value())
             elif isinstance(value, str):
-                found |= login_secrets(value)
-        return tuple(sorted(found))
+                secrets |= login_secrets(value)
+        return tuple(sorted(secrets - {""}))
 
 
 def index_variables() -> dict[str, str]:
@@ -429,15 +432,14 @@ def nearest_setting(name: str) -> str | None:
     Both begin with the same word, but for a typo. The rest is the same but for a typo, or for words that only one has,
     if two are the same.
     """
-    given = name.upper().split("_")
-    if name.lower() in Settings.model_fields or len(given) < 2:
+    words = name.upper().split("_")
+    if name.lower() in Settings.model_fields or len(words) < 2:
         return None
-    best, nearest = 0.0, None
+    most, nearest = 0.0, None
     for setting in Settings.model_fields:
-        words = setting.upper().split("_")
-        likeness = _likeness(given, words)
-        if likeness > best:
-            best, nearest = likeness, setting.upper()
+        likeness = _likeness(words, setting.upper().split("_"))
+        if likeness > most:
+            most, nearest = likeness, setting.upper()
     return nearest
 
 
@@ -446,29 +448,30 @@ _LEAST_LIKENESS = 0.8
 `OPENIA` and `OPENAI` 0.83, `XAI` and `EXA` 0.67."""
 
 
-def _likeness(given: list[str], words: list[str]) -> float:
-    """How much two names are alike, from 0 to 1; 0 if they do not mean the same."""
-    whole, other_whole = "_".join(given), "_".join(words)
-    if set(given).isdisjoint(words) and not _is_typo(whole, other_whole):
+def _likeness(words: list[str], setting: list[str]) -> float:
+    """How much the words of two names are alike, from 0 to 1; 0 if they do not mean the same."""
+    name, name_of_setting = "_".join(words), "_".join(setting)
+    if set(words).isdisjoint(setting) and not _is_typo(name, name_of_setting):
         return 0.0  # so it is with most variables, and comparing them word by word takes long
-    matcher = SequenceMatcher(None, given, words, autojunk=False)
+    matcher = SequenceMatcher(None, words, setting, autojunk=False)
     same = sum(block.size for block in matcher.get_matching_blocks())
-    for kind, start, end, other_start, other_end in matcher.get_opcodes():
+    for kind, start, end, setting_start, setting_end in matcher.get_opcodes():
         if kind == "equal":
             continue
-        part, other_part = "_".join(given[start:end]), "_".join(words[other_start:other_end])
-        is_more_words = (not part or not other_part) and start > 0 and same > 1
-        if not is_more_words and not _is_typo(part, other_part):
+        part, part_of_setting = words[start:end], setting[setting_start:setting_end]
+        only_one_has_it = not part or not part_of_setting
+        is_more_words = only_one_has_it and start > 0 and same > 1
+        if not is_more_words and not _is_typo("_".join(part), "_".join(part_of_setting)):
             return 0.0
-    return SequenceMatcher(None, whole, other_whole, autojunk=False).ratio()
+    return SequenceMatcher(None, name, name_of_setting, autojunk=False).ratio()
 
 
-def _is_typo(given: str, meant: str) -> bool:
+def _is_typo(name: str, setting: str) -> bool:
     """Whether a typo may have made one of the other. The cheapest tests come first."""
-    longest_ratio = 2 * min(len(given), len(meant)) / (len(given) + len(meant))
+    longest_ratio = 2 * min(len(name), len(setting)) / (len(name) + len(setting))
     if longest_ratio < _LEAST_LIKENESS:
         return False
-    matcher = SequenceMatcher(None, given, meant, autojunk=False)
+    matcher = SequenceMatcher(None, name, setting, autojunk=False)
     return matcher.quick_ratio() >= _LEAST_LIKENESS and matcher.ratio() >= _LEAST_LIKENESS
 
 
@@ -476,8 +479,9 @@ def config_path(explicit: Path | None = None) -> Path:
     """The settings file in use, whether or not it exists. For a user without a home it cannot exist."""
     if explicit is not None:
         return explicit
-    if named := os.environ.get("WEBSEARCH_GATEWAY_CONFIG"):
-        return Path(named)
+    from_environment = os.environ.get("WEBSEARCH_GATEWAY_CONFIG")
+    if from_environment:
+        return Path(from_environment)
     try:
         return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / "config.toml"
     except RuntimeError:
@@ -511,10 +515,11 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
         ) from None
     unknown = sorted(set(values) - set(Settings.model_fields))
     if unknown:
-        nearest = [near.lower() for name in unknown if (near := nearest_setting(name))]
-        meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+        nearest = filter(None, map(nearest_setting, unknown))
+        suggestions = ", ".join(nearest).lower()
+        hint = f" Did you mean {suggestions}?" if suggestions else ""
         raise SearchNotConfiguredError(
-            f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.{meant}"
+            f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.{hint}"
         )
     return values
 
@@ -547,8 +552,8 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
         SearchNotConfiguredError: a value is invalid, or other users can read a key and the file mode cannot be changed;
             the message names the setting and never its value.
     """
-    named = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
-    file_values = _read_file(config_path(config), required=named)
+    is_chosen = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
+    file_values = _read_file(config_path(config), required=is_chosen)
     if any(_is_secret(name, value) for name, value in file_values.items()):
         keep_private(config_path(config))
 

@@ -25,7 +25,7 @@ _OVERHEAD_BYTES = 200
 
 
 @dataclass(slots=True)
-class _Held:
+class _Stored:
     """A value or a counter. `expires` is a moment on the clock of the state; infinite for one that stays."""
 
     value: bytes | int
@@ -43,7 +43,7 @@ class MemoryState(State):
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._entries: dict[str, _Held] = {}
+        self._entries: dict[str, _Stored] = {}
         self._keys = _SortedKeys()
         self._prune_at = _FIRST_PRUNING
         self._closed = False
@@ -107,7 +107,7 @@ class MemoryState(State):
         self._keys = _SortedKeys()
         self._bytes = 0
 
-    def _live(self, key: str) -> _Held | None:
+    def _live(self, key: str) -> _Stored | None:
         self._refuse_when_closed()
         held = self._entries.get(key)
         if held is None or held.expires <= self._clock():
@@ -124,7 +124,7 @@ class MemoryState(State):
         if self._bytes + size > self._most_bytes:
             self._prune(now)
             self._evict(self._most_bytes * (1 - FREED_SHARE) - size)
-        self._entries[key] = _Held(value, math.inf if ttl is None else now + ttl)
+        self._entries[key] = _Stored(value, math.inf if ttl is None else now + ttl)
         self._bytes += size
         if len(self._entries) >= self._prune_at:
             self._prune(now)
@@ -171,7 +171,7 @@ class _SortedKeys:
         """Note a key that the dictionary did not have."""
         self._added.add(key)
 
-    def between(self, entries: dict[str, _Held], prefix: str, after: str) -> list[str]:
+    def between(self, entries: dict[str, _Stored], prefix: str, after: str) -> list[str]:
         """The keys with this prefix that come after `after`, in order; some may be gone from `entries`."""
         self._update(entries)
         start = bisect_left(self._sorted, prefix)
@@ -180,7 +180,7 @@ class _SortedKeys:
         end = bisect_left(self._sorted, f"{prefix}\U0010ffff", start)
         return self._sorted[start:end]
 
-    def _update(self, entries: dict[str, _Held]) -> None:
+    def _update(self, entries: dict[str, _Stored]) -> None:
         many_added = len(self._added) > _FEW_ADDED * len(self._sorted)
         many_gone = len(self._sorted) > 2 * len(entries)
         if many_added or many_gone:

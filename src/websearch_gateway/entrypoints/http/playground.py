@@ -192,8 +192,9 @@ def _file(name: str) -> str:
 
 def rendered(*, with_token: bool, base: str = "") -> str:
     """The whole page. `with_token`: a form asks for the token that callers need. `base`: the path of PUBLIC_URL."""
-    whole, *named = re.split(r"<!-- (\w+) -->\n", _file("play.html"))
-    pieces = dict(zip(named[::2], map(Template, named[1::2]), strict=True))
+    whole, *names_and_pieces = re.split(r"<!-- (\w+) -->\n", _file("play.html"))
+    names, pieces_of_page = names_and_pieces[::2], names_and_pieces[1::2]
+    pieces = dict(zip(names, map(Template, pieces_of_page), strict=True))
     tabs = panels = ""
     for place, (tool, (title, _, about, fields)) in enumerate(TABS.items()):
         first = place == 0
@@ -203,14 +204,12 @@ def rendered(*, with_token: bool, base: str = "") -> str:
             selected="true" if first else "false",
             index="0" if first else "-1",
         )
-        shown = "".join(
-            pieces[_KINDS.get(more, "text")].substitute(
-                tool=tool, argument=argument, label=label, more=more
-            )
-            for argument, label, more in fields
-        )
+        inputs = ""
+        for argument, label, more in fields:
+            piece = pieces[_KINDS.get(more, "text")]
+            inputs += piece.substitute(tool=tool, argument=argument, label=label, more=more)
         panels += pieces["panel"].substitute(
-            tool=tool, about=about, hidden="" if first else " hidden", fields=shown.rstrip()
+            tool=tool, about=about, hidden="" if first else " hidden", fields=inputs.rstrip()
         )
     token = pieces["token"].template.rstrip() if with_token else ""
     body = Template(whole).substitute(
@@ -288,7 +287,7 @@ async def _events(
         tell({"stage": message})
 
     async def call() -> None:
-        watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
+        watch = Watch(lambda upstream: tell({"upstream": asdict(upstream)}))
         try:
             result = await tool.call(
                 await gateway.get(), arguments, replace(caller, watch=watch), progress
@@ -298,7 +297,7 @@ async def _events(
         # The entrypoint: the reply has begun, so the error becomes its last event.
         except Exception as error:
             end = own_shape(describe(error), 500)
-        tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
+        tell({**end, "upstreams": [asdict(upstream) for upstream in watch.asked.values()]})
 
     tell({"stage": TABS[tool.name][1]})
     task = asyncio.create_task(call())
@@ -310,20 +309,20 @@ async def _events(
         task.cancel()  # the person has left or pressed Stop
 
 
-def why_nothing(result: WireModel, asked: list[AskedUpstream]) -> str:
+def why_nothing(result: WireModel, upstreams: list[AskedUpstream]) -> str:
     """Why a result is empty and what to try, in words; empty if it is not."""
     match result:
         case SearchResponse(citations=(), sources=(), text=text) if not text.strip():
-            return _why_not_found(result.cache, asked)
+            return _why_not_found(result.cache, upstreams)
         case SearchResponse(citations=()):
             return "The answer names no page that supports it, so nothing in it is proven. The warnings say more."
         case WebSearchResponse(results=()):
-            return _why_not_found(result.cache, asked)
+            return _why_not_found(result.cache, upstreams)
         case CheckedClaims(claims=claims) if not any(claim.quotes for claim in claims):
             return "No page says anything near to that. Name the address of a page, or use the words of its subject."
         case PagePassages(queries=queries) if not any(query.results for query in queries):
-            seen = f" It says: {result.note}." if result.note else ""
-            return f"The page was read, but none of its passages answers that.{seen} Try words that the page uses."
+            note = f" It says: {result.note}." if result.note else ""
+            return f"The page was read, but none of its passages answers that.{note} Try words that the page uses."
         case DocsSearchResponse(results=()):
             return (
                 "No section matches. Use words of that documentation, or leave the site out. An operator adds sites "
@@ -332,23 +331,24 @@ def why_nothing(result: WireModel, asked: list[AskedUpstream]) -> str:
     return ""
 
 
-def _why_not_found(cache: str, asked: list[AskedUpstream]) -> str:
-    answered = [one.name for one in asked if one.outcome == "ok"]
-    failed = [
-        f"{one.name} ({one.outcome})" for one in asked if one.outcome not in ("ok", "", "CANCELLED")
-    ]
-    said = []
+def _why_not_found(cache: str, upstreams: list[AskedUpstream]) -> str:
+    answered, failed = [], []
+    for upstream in upstreams:
+        if upstream.outcome == "ok":
+            answered.append(upstream.name)
+        elif upstream.outcome not in ("", "CANCELLED"):
+            failed.append(f"{upstream.name} ({upstream.outcome})")
+    sentences = []
     if answered:
-        said.append(f"{_and(answered)} answered, but found no page for these words.")
+        sentences.append(f"{_and(answered)} answered, but found no page for these words.")
     if failed:
-        said.append(f"{_and(failed)} failed.")
-    if not asked:
-        said.append(
-            "No upstream was asked."
-            if cache == "miss"
-            else "An earlier search found nothing, and the cache kept that."
-        )
-    return " ".join([*said, "Try fewer or other words, and no domain."])
+        sentences.append(f"{_and(failed)} failed.")
+    if not upstreams and cache == "miss":
+        sentences.append("No upstream was asked.")
+    elif not upstreams:
+        sentences.append("An earlier search found nothing, and the cache kept that.")
+    sentences.append("Try fewer or other words, and no domain.")
+    return " ".join(sentences)
 
 
 def _and(names: list[str]) -> str:

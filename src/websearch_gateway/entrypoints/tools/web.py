@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,8 +66,8 @@ if TYPE_CHECKING:
 class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[misc]  # made of the fields of `Claim`
     @model_validator(mode="before")
     @classmethod
-    def _take_text(cls, given: Any) -> Any:
-        return {"claim": given} if isinstance(given, str) else given
+    def _take_text(cls, argument: Any) -> Any:
+        return {"claim": argument} if isinstance(argument, str) else argument
 
 
 class CheckClaimsArguments(Arguments):
@@ -75,7 +76,7 @@ class CheckClaimsArguments(Arguments):
     ]
 
     def request(self) -> list[Claim]:
-        return [one.request() for one in self.claims]
+        return [claim.request() for claim in self.claims]
 
 
 ANSWER: tuple[Tool, ...] = (
@@ -90,7 +91,7 @@ ANSWER: tuple[Tool, ...] = (
         ),
         arguments=arguments_of(SearchRequest, "SearchWebArguments"),
         result=SearchResponse,
-        run=lambda gateway, asked, caller, progress: gateway.search(asked, caller, progress),
+        run=lambda gateway, request, caller, progress: gateway.search(request, caller, progress),
         fit=fit_answer,
         text=answer_text,
     ),
@@ -127,14 +128,19 @@ class WebSearchArguments(arguments_of(WebSearchRequest, "WebSearchArguments")): 
 
 
 async def _web_search(
-    gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
+    gateway: Gateway, request: WebSearchRequest, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
-    response = fit_web(
-        await gateway.web_search(asked, caller, progress), reply_tokens(gateway, caller)
-    )
+    response = await gateway.web_search(request, caller, progress)
+    fitted = fit_web(response, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
-    results = tuple(marked_page(result, nonce) for result in response.results)
-    return response.model_copy(update={"results": results})
+    results = tuple(marked_page(result, nonce) for result in fitted.results)
+    return fitted.model_copy(update={"results": results})
+
+
+async def _search_news(
+    gateway: Gateway, request: WebSearchRequest, caller: Caller, progress: Progress
+) -> WebSearchResponse:
+    return await _web_search(gateway, replace(request, topic="news"), caller, progress)
 
 
 SEARCH: tuple[Tool, ...] = (
@@ -159,7 +165,7 @@ SEARCH: tuple[Tool, ...] = (
         description="Like web_search, among news of the last week. Feeds and market data have their own servers.",
         arguments=arguments_of(WebSearchRequest, "SearchNewsArguments", freshness="week"),
         result=WebSearchResponse,
-        run=lambda gateway, asked, *more: _web_search(gateway, replace(asked, topic="news"), *more),
+        run=_search_news,
         text=found_text,
     ),
     Tool(
@@ -172,7 +178,9 @@ SEARCH: tuple[Tool, ...] = (
         ),
         arguments=arguments_of(RawSearchRequest, "WebSearchRawArguments"),
         result=RawSearchResponse,
-        run=lambda gateway, asked, caller, progress: gateway.raw_search(asked, caller, progress),
+        run=lambda gateway, request, caller, progress: gateway.raw_search(
+            request, caller, progress
+        ),
         fit=fit_raw,
         text=raw_text,
         aliases=("web.search",),
@@ -213,9 +221,8 @@ async def _get_content(
     await progress(f"Reading {host(arguments.url)}")
     request = ContentRequest(arguments.url, arguments.offset, arguments.max_chars)
     content = await gateway.reading.content(request, caller)
-    return marked(
-        fit_content(content, reply_tokens(gateway, caller)), "page_content", fresh_nonce()
-    )
+    fitted = fit_content(content, reply_tokens(gateway, caller))
+    return marked(fitted, "page_content", fresh_nonce())
 
 
 async def _several(
@@ -227,18 +234,24 @@ async def _several(
             "`offset` works with one `url` only.", details={"field": "offset"}
         )
     pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
-    counted = Counter(warning for page in pages for warning in page.warnings)
-    # A warning of a single page stands with its address.
-    warnings = [
-        one if counted[one] > 1 else f"{page.url}: {one}" for page in pages for one in page.warnings
-    ]
-    whole = PageContent(pages=windows(pages), warnings=tuple(dict.fromkeys(warnings)))
+    whole = PageContent(pages=windows(pages), warnings=_warnings_of(pages))
     fitted = fit_content(whole, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
-    shown = tuple(
+    marked_pages = [
         page if page.error else marked(page, "page_content", nonce) for page in fitted.pages
-    )
-    return fitted.model_copy(update={"pages": shown})
+    ]
+    return fitted.model_copy(update={"pages": tuple(marked_pages)})
+
+
+def _warnings_of(pages: Sequence[PageContent]) -> tuple[str, ...]:
+    """The warnings of several pages; that of a single one stands with its address."""
+    counts = Counter(warning for page in pages for warning in page.warnings)
+    warnings: dict[str, None] = {}
+    for page in pages:
+        for warning in page.warnings:
+            is_shared = counts[warning] > 1
+            warnings[warning if is_shared else f"{page.url}: {warning}"] = None
+    return tuple(warnings)
 
 
 def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
@@ -248,15 +261,13 @@ def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
     return {"url": shown(url, MOST_OF_URL), "page_content": note, **_noted(error)}
 
 
-def _without_passages(asked: PassagesRequest, error: ErrorInfo) -> dict[str, Any]:
+def _without_passages(request: PassagesRequest, error: ErrorInfo) -> dict[str, Any]:
     """The queries without passages, for a protected or scanned page."""
-    if not (note := _noted(error)):
+    note = _noted(error)
+    if not note:
         return {}
-    return {
-        "url": shown(asked.url, MOST_OF_URL),
-        "queries": tuple(QueryPassages(query=query) for query in asked.queries),
-        **note,
-    }
+    queries = tuple(QueryPassages(query=query) for query in request.queries)
+    return {"url": shown(request.url, MOST_OF_URL), "queries": queries, **note}
 
 
 def _noted(error: ErrorInfo) -> dict[str, str]:
@@ -268,21 +279,17 @@ def _noted(error: ErrorInfo) -> dict[str, str]:
 
 
 async def _read_from_page(
-    gateway: Gateway, asked: PassagesRequest, caller: Caller, _: Progress
+    gateway: Gateway, request: PassagesRequest, caller: Caller, _: Progress
 ) -> PagePassages:
-    found = await gateway.reading.passages(asked, caller)
-    found = fit_passages(found, reply_tokens(gateway, caller))
+    page = await gateway.reading.passages(request, caller)
+    fitted = fit_passages(page, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
-    shown = tuple(
-        query.model_copy(
-            update={
-                "results": tuple(marked(passage, "text", nonce) for passage in query.results),
-                "nearest": query.nearest and marked(query.nearest, "text", nonce),
-            }
-        )
-        for query in found.queries
-    )
-    return found.model_copy(update={"queries": shown})
+    queries = []
+    for query in fitted.queries:
+        results = tuple(marked(passage, "text", nonce) for passage in query.results)
+        nearest = query.nearest and marked(query.nearest, "text", nonce)
+        queries.append(query.model_copy(update={"results": results, "nearest": nearest}))
+    return fitted.model_copy(update={"queries": tuple(queries)})
 
 
 READ: tuple[Tool, ...] = (
