@@ -45,9 +45,9 @@ _ORDINALS = {
     **{word: str(number) for number, word in enumerate(_FIRST.split(), start=1)},
     **{f"{word[:-1]}ieth": str(number) for word, number in _TENS.items()},
     **{
-        f"{ten} {one}": str(number + digit)
+        f"{ten} {ordinal}": str(number + digit)
         for ten, number in {"twenty": 20, **_TENS}.items()
-        for digit, one in enumerate(_FIRST.split()[:9], start=1)
+        for digit, ordinal in enumerate(_FIRST.split()[:9], start=1)
     },
     "hundredth": "100",
 }
@@ -106,14 +106,14 @@ def is_year(word: str) -> bool:
 def is_rounding(number: str, exact: str) -> bool:
     """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
     try:
-        short, long = sorted(
-            (float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0"))
-        )
+        values = [float(number), float(exact)]
     except ValueError:
         return False
-    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
-    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
-    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
+    rounded, exact_value = sorted(values, key=lambda value: len(f"{value:g}".strip("0")))
+    digits = len(re.sub(r"\D", "", f"{rounded:.15g}").strip("0"))
+    is_near = digits > 1 or abs(exact_value - rounded) <= abs(exact_value) / 20
+    is_same_digits = float(f"{exact_value:.{digits}g}") == rounded
+    return abs(rounded) >= 1_000 and is_near and is_same_digits
 
 
 class Quantity(NamedTuple):
@@ -155,11 +155,13 @@ def quantity(words: Sequence[str], position: int) -> Quantity | None:
     if number is None:
         return None
     end = start + used - bool(suffix)
-    unit_behind = unit_named(words[end]) if end < len(words) and not currency else None
-    unit = currency or unit_behind or ""
+    unit = currency
+    if not currency and end < len(words):
+        unit = unit_named(words[end]) or ""
+        end += bool(unit)
     if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
         number = number.replace(".", "")  # no price has three decimals
-    return Quantity(number, unit, end + bool(unit_behind))
+    return Quantity(number, unit, end)
 
 
 def _ordinal(words: Sequence[str], start: int) -> Quantity | None:
@@ -225,7 +227,9 @@ def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
     total, current, used = 0, 0, 0
     for word in words:
         small, large = _SMALL.get(word), _LARGE.get(word)
-        if small is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
+        follows_hundred = current % 100 == 0
+        follows_ten = current % 10 == 0
+        if small is not None and (follows_hundred or (follows_ten and small < 10)):
             current += small
         elif large is not None and current:
             current *= large
@@ -446,28 +450,16 @@ def read(sentence: str) -> tuple[Word, ...]:
             is_first = is_first or piece.text in ".!?"
             at += 1
             continue
-        if counted := _number(pieces, at, is_first):
-            raw = " ".join(part.text for part in pieces[at : counted.end])
-            bound = _bound(before, counted.unit)
-            content.append(
-                Word(
-                    counted.number,
-                    "number",
-                    counted.unit,
-                    bound,
-                    frozenset(before),
-                    _SIGN_BEFORE.sub(r"\1", raw),
-                )
-            )
+        counted = _number(pieces, at, is_first)
+        if counted:
+            content.append(_number_word(counted, pieces[at : counted.end], before))
             before = []
-            at = counted.end
+        elif _is_function_word(piece, is_first):
+            before.append(piece.folded)
         else:
-            if _is_function_word(piece, is_first):
-                before.append(piece.folded)
-            else:
-                content += _word(piece.text, frozenset(before), is_first)
-                before = []
-            at += 1
+            content += _word(piece.text, frozenset(before), is_first)
+            before = []
+        at = counted.end if counted else at + 1
         is_first = False
     return tuple(_with_units(content))
 
@@ -483,6 +475,18 @@ class _Piece(NamedTuple):
         return fold(self.text).rstrip(".")
 
 
+def _number_word(counted: Quantity, pieces: Sequence[_Piece], before: Sequence[str]) -> Word:
+    written = " ".join(piece.text for piece in pieces)
+    return Word(
+        counted.number,
+        "number",
+        counted.unit,
+        bound=_bound(before, counted.unit),
+        before=frozenset(before),
+        raw=_SIGN_BEFORE.sub(r"\1", written),
+    )
+
+
 def _is_function_word(piece: _Piece, is_first: bool) -> bool:
     """Whether a piece only links others. "IT" is a name, and so is "May" inside of a sentence."""
     if piece.kind != "word" or piece.folded not in _FUNCTION:
@@ -494,13 +498,14 @@ def _is_function_word(piece: _Piece, is_first: bool) -> bool:
 
 def _word(text: str, before: frozenset[str], is_first: bool) -> Iterator[Word]:
     bare = re.sub(r"'s?$", "", text)
-    if point := _DIRECTIONS.get(bare.lower()):
-        yield Word(point, "name", "", "", before, bare)
+    point = _DIRECTIONS.get(bare.lower())
+    if point:
+        yield Word(point, "name", before=before, raw=bare)
         return
     is_name = not is_first and any(letter.isupper() for letter in text)
     is_language = bare[-1:] in "+#"  # C++ and C#
     for stem in [fold(bare)] if is_language else stems(words(bare)):
-        yield Word(stem, "name" if is_name else "word", "", "", before, bare)
+        yield Word(stem, "name" if is_name else "word", before=before, raw=bare)
         before = frozenset()
 
 
@@ -547,22 +552,32 @@ def _bound(before: Sequence[str], unit: str) -> str:
 
 def spelled(text: str) -> str:
     """`text` with one spelling of dates, fractions, digits, apostrophes and contractions."""
-    text = _FRACTION.sub(
-        lambda match: str(int(match[1] or 0) + unicodedata.numeric(match[2])), text
-    )
+    text = _FRACTION.sub(_decimal, text)
     text = _POWER.sub("^", text)
     text = unicodedata.normalize("NFKC", _GROUPED.sub("", text))
     if not text.isascii():
-        text = "".join(str(unicodedata.decimal(one, one)) for one in text)
+        text = "".join(str(unicodedata.decimal(character, character)) for character in text)
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
     text = _PART.sub(_percentage, text)
-    text = _ISO_DATE.sub(lambda date: f"{int(date[3])} {_MONTHS[int(date[2]) - 1]} {date[1]}", text)
-    return _DAY_FIRST.sub(_date, _MONTH_FIRST.sub(_date, text))
+    text = _ISO_DATE.sub(_date_in_words, text)
+    text = _MONTH_FIRST.sub(_day_and_month, text)
+    return _DAY_FIRST.sub(_day_and_month, text)
 
 
-def _date(match: re.Match[str]) -> str:
-    return f"{int(match['day'])} {_MONTH[match['month'].lower()].capitalize()}"
+def _decimal(fraction: re.Match[str]) -> str:
+    whole, part = fraction.groups()
+    return str(int(whole or 0) + unicodedata.numeric(part))
+
+
+def _date_in_words(iso_date: re.Match[str]) -> str:
+    year, month, day = iso_date.groups()
+    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
+
+
+def _day_and_month(date: re.Match[str]) -> str:
+    month = _MONTH[date["month"].lower()]
+    return f"{int(date['day'])} {month.capitalize()}"
 
 
 _AROUND_MONTH = 2
@@ -604,11 +619,12 @@ def _month(pieces: Sequence[_Piece], at: int, is_first: bool) -> str | None:
         is_capital = piece.text[0].isupper() and not is_first
         if is_capital or piece.folded not in _OTHER_WORDS:
             return _MONTH[piece.folded]
-    near = pieces[max(0, at - _AROUND_MONTH) : at + _AROUND_MONTH + 1]
-    has_number = any(other.kind == "number" for other in near)
-    if piece.kind in ("word", "wide") and has_number and (month := month_named(piece.text)):
-        return _MONTHS[month - 1].lower()
-    return None
+    around = pieces[max(0, at - _AROUND_MONTH) : at + _AROUND_MONTH + 1]
+    has_number = any(near.kind == "number" for near in around)
+    if piece.kind not in ("word", "wide") or not has_number:
+        return None
+    month = month_named(piece.text)
+    return _MONTHS[month - 1].lower() if month else None
 
 
 def same_number(word: Word, other: Word) -> bool:

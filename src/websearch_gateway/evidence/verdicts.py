@@ -42,19 +42,19 @@ def support(
         return None
     if differences(sentence, quotes, passage):
         return None
-    there = [word for quote in quotes for word in quote.words]
+    words_of_quotes = [word for quote in quotes for word in quote.words]
     for word in claimed_words(sentence, passage):
-        if word.text not in passage.context and not _is_held(word, there):
+        if word.text not in passage.context and not _is_backed(word, words_of_quotes):
             return None
     return "quoted"
 
 
-def _is_held(word: Word, there: Sequence[Word]) -> bool:
+def _is_backed(word: Word, words_of_quotes: Sequence[Word]) -> bool:
     """Whether a number or name stands among the words of quotes; what is neither need not."""
     if word.kind == "number":
-        return any(same_number(word, other) for other in there)
+        return any(same_number(word, quoted) for quoted in words_of_quotes)
     if word.kind == "name":
-        return any(is_same_name(word, other) for other in there)
+        return any(is_same_name(word, quoted) for quoted in words_of_quotes)
     return True
 
 
@@ -67,9 +67,10 @@ def _is_about(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> bool
     languages = {language_of(sentence), language_of(quotes[0].text)}
     if len(languages) == 2 and "de" not in languages and not _UNCASED.search(sentence):
         return sum(word.is_fact for word in read(sentence)) >= FOREIGN_FACTS
-    there = passage.context.union(*(quote.texts for quote in quotes))
-    ordinary = [word.text in there for word in read(sentence) if not word.is_fact]
-    has_ordinary = len(ordinary) <= FEW_ORDINARY or sum(ordinary) >= ORDINARY * len(ordinary)
+    on_page = passage.context.union(*(quote.texts for quote in quotes))
+    ordinary = [word.text for word in read(sentence) if not word.is_fact]
+    shared = [text for text in ordinary if text in on_page]
+    has_ordinary = len(ordinary) <= FEW_ORDINARY or len(shared) >= ORDINARY * len(ordinary)
     return has_ordinary and share(sentence, quotes, passage) >= BESIDE
 
 
@@ -114,18 +115,18 @@ class Finding:
 def findings(claims: Sequence[str], markdown: str, title: str) -> list[Finding]:
     """What the first MOST_CHARS of a page show of each claim."""
     passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
-    documents = tokens_of_each(
-        " ".join((*passage.section_path, passage.text)) for passage in passages
-    )
-    shown: list[Finding] = []
+    texts = [" ".join((*passage.section_path, passage.text)) for passage in passages]
+    documents = tokens_of_each(texts)
+    findings_of_claims: list[Finding] = []
     for claim in claims:
         scores = bm25(query_terms(claim), documents)
         best_first = sorted(range(len(passages)), key=lambda place: -scores[place])
         nearby = [passages[place] for place in best_first[:_MOST_PASSAGES]]
         headings = [" > ".join(passage.section_path) for passage in nearby]
         text = "\n\n".join(passage.text for passage in nearby)
-        shown.append(finding(claim, Quotable.of(text, title, *headings)))
-    return shown
+        passage = Quotable.of(text, title, *headings)
+        findings_of_claims.append(finding(claim, passage))
+    return findings_of_claims
 
 
 def finding(claim: str, passage: Quotable) -> Finding:
