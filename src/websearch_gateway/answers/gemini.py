@@ -163,19 +163,16 @@ class Gemini(EngineApi):
         reply = parsed_or_empty(body)
         usage = typed(dict, reply.get("usageMetadata"))
         candidates = objects(reply.get("candidates"))
-        queries = [
-            typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates
-        ]
-        searched = any(
-            typed(dict, one.get("groundingMetadata")).get("groundingChunks") for one in candidates
-        )
+        groundings = [typed(dict, candidate.get("groundingMetadata")) for candidate in candidates]
+        queries = [typed(list, grounding.get("webSearchQueries")) for grounding in groundings]
+        searched = any(grounding.get("groundingChunks") for grounding in groundings)
         optional = ("toolUsePromptTokenCount", "thoughtsTokenCount")
         return Billed(
             prompt=count(usage.get("promptTokenCount"))
             + count(usage.get("toolUsePromptTokenCount")),
             response=count(usage.get("candidatesTokenCount"))
             + count(usage.get("thoughtsTokenCount")),
-            searches=sum(len(typed(list, one)) for one in queries) or int(searched),
+            searches=sum(map(len, queries)) or int(searched),
             is_reported=not candidates
             or are_counts(usage, "promptTokenCount", "candidatesTokenCount", optional=optional),
         )
@@ -280,7 +277,8 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
         return quota_is_spent("Gemini")
     delays = [typed(str, detail.get("retryDelay")).removesuffix("s") for detail in details]  # 34s
     wait = next(
-        (min(float(one), 86_400.0) for one in delays if one.replace(".", "", 1).isdecimal()), None
+        (min(float(delay), 86_400.0) for delay in delays if delay.replace(".", "", 1).isdecimal()),
+        None,
     )
     return SearchProviderError(
         "Gemini's rate limit is reached (HTTP 429).",
@@ -302,6 +300,10 @@ _MAX_BYTES = 10_000
 """Of a redirect's body, which nobody reads."""
 
 
+def _is_redirect(url: str) -> bool:
+    return is_web_address(url) and _PATH in url.partition("?")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Redirects:
     """Replaces links through the redirect by their targets. `fetcher` checks every address."""
@@ -310,25 +312,17 @@ class Redirects:
 
     async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
         """The answer with all targets that were resolved in time; other links stay. Never raises."""
-        urls = dict.fromkeys(
-            (*(span.url for span in answer.spans), *(source.url for source in answer.sources))
-        )
-        links = [url for url in urls if is_web_address(url) and _PATH in url.partition("?")[0]][
-            :MOST_LINKS
-        ]
+        urls = [span.url for span in answer.spans]
+        urls += [source.url for source in answer.sources]
+        links = [url for url in dict.fromkeys(urls) if _is_redirect(url)][:MOST_LINKS]
         until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - RESERVE_SECONDS)))
-        found = await asyncio.gather(*(self._target(link, until) for link in links))
-        targets = dict(zip(links, found, strict=True))
-        return replace(
-            answer,
-            spans=tuple(
-                replace(span, url=targets.get(span.url, span.url)) for span in answer.spans
-            ),
-            sources=tuple(
-                replace(source, url=targets.get(source.url, source.url))
-                for source in answer.sources
-            ),
-        )
+        targets = await asyncio.gather(*(self._target(link, until) for link in links))
+        target_of = dict(zip(links, targets, strict=True))
+        spans = [replace(span, url=target_of.get(span.url, span.url)) for span in answer.spans]
+        sources = [
+            replace(source, url=target_of.get(source.url, source.url)) for source in answer.sources
+        ]
+        return replace(answer, spans=tuple(spans), sources=tuple(sources))
 
     async def _target(self, link: str, deadline: Deadline) -> str:
         try:

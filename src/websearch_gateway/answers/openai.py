@@ -183,7 +183,7 @@ class OpenAI(EngineApi):
             if blocked
             else {}
         )
-        known = find_model(model, self.known_models)
+        known_model = find_model(model, self.known_models)
         body = {
             "model": model,
             "instructions": instructions(query, now, LINK_RULE),
@@ -198,7 +198,11 @@ class OpenAI(EngineApi):
             ],
             # Not the tool's name, which some models refuse.
             "tool_choice": "required",
-            **({"reasoning": {"effort": EFFORT}} if known and EFFORT in known.efforts else {}),
+            **(
+                {"reasoning": {"effort": EFFORT}}
+                if known_model and EFFORT in known_model.efforts
+                else {}
+            ),
             "max_tool_calls": MAX_TOOL_CALLS,
             "include": ["web_search_call.action.sources"],
             "max_output_tokens": MAX_OUTPUT_TOKENS,
@@ -240,15 +244,13 @@ class OpenAI(EngineApi):
             raise not_searched(self.vendor)
         actions = [typed(dict, call.get("action")) for call in calls]
         # Pages that were opened come before the search results, since they were read.
-        found = [typed(str, action.get("url")) for action in actions] + [
-            typed(str, source.get("url"))
-            for action in actions
-            for source in objects(action.get("sources"))
-        ]
-        # xAI's list of pages.
-        found += [url for url in typed(list, reply.get("citations")) if isinstance(url, str)]
+        pages = [*cited, *(typed(str, action.get("url")) for action in actions)]
+        for action in actions:
+            pages += [typed(str, source.get("url")) for source in objects(action.get("sources"))]
+        pages_of_xai = typed(list, reply.get("citations"))
+        pages += [url for url in pages_of_xai if isinstance(url, str)]
         urls: dict[str, str] = {}
-        for url in filter(is_web_address, [*cited, *found]):
+        for url in filter(is_web_address, pages):
             urls.setdefault(page_key(url), url)
         return Answer(
             text=text,
@@ -354,8 +356,8 @@ def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchErro
     words = typed(str, error.get("message"))
     if option := _refused_option(typed(str, error.get("param")), words):
         return OptionRefused("OpenAI", option)
-    shown = _without_identifiers(words, private)
-    why = f": {quoted_line(shown, _MAX_MESSAGE)}" if shown else ""
+    plain = _without_identifiers(words, private)
+    why = f": {quoted_line(plain, _MAX_MESSAGE)}" if plain else ""
     return SearchValidationError(f"OpenAI refused the request (HTTP {status}){why}.")
 
 
@@ -363,10 +365,10 @@ def _refused_option(param: str, words: str) -> str | None:
     """The option of the request that an error is about; None if it is about something else."""
     if argument := _UNSUPPORTED.search(words):
         param = f"{param} {argument[1]}"
-    named = f"{param} {words}".casefold().replace(" ", "_")
+    all_words = f"{param} {words}".casefold().replace(" ", "_")
     for option in _OPTIONS:
         # `include` is also a word of ordinary messages.
-        if option in named if "_" in option or option == "reasoning" else option in param:
+        if option in all_words if "_" in option or option == "reasoning" else option in param:
             return option
     return None
 

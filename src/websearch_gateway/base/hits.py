@@ -51,10 +51,10 @@ def records(
         return []
     if not isinstance(entries, list):
         raise SearchProviderParseError(f"The reply of {vendor} has no list of results ({key}).")
-    found = [entry for entry in entries if isinstance(entry, dict)]
-    if entries and not found:
+    objects_of_list = [entry for entry in entries if isinstance(entry, dict)]
+    if entries and not objects_of_list:
         raise SearchProviderParseError(f"The results of {vendor} ({key}) are not objects.")
-    return found
+    return objects_of_list
 
 
 def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
@@ -64,10 +64,10 @@ def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
         SearchProviderParseError: there are rows, and none of them has a link.
     """
     made = list(hits)
-    found = [hit for hit in made if hit]
-    if made and not found:
+    hits_made = [hit for hit in made if hit]
+    if made and not hits_made:
         raise SearchProviderParseError(f"The results of {vendor} have no links.")
-    return found
+    return hits_made
 
 
 def one_line(value: object) -> str:
@@ -155,8 +155,8 @@ def is_unrelated(query: str, hits: Sequence[Hit], language: str | None = None) -
     if len(hits) < FEWEST_ROWS:
         return False
     code = language or language_of(query)
-    wanted = _Wanted(query, code)
-    if not wanted or any(wanted.is_in(_text(hit)) for hit in hits):
+    query_words = _Wanted(query, code)
+    if not query_words or any(query_words.is_in(_text(hit)) for hit in hits):
         return False
     codes = {code} if language else _possible(query, code)
     scripts = _scripts(query)
@@ -215,9 +215,12 @@ class _Wanted:
         return tokens_of_each([text], self._code)[0]
 
     def _is_form(self, word: str) -> bool:
-        wanted = self._beginnings.get(word[:3], ())
-        found = _trigrams(word[:_LONGEST_WORD]) if wanted else frozenset()
-        return any(len(one & found) >= ALIKE * min(len(one), len(found)) for one in wanted)
+        beginnings = self._beginnings.get(word[:3], ())
+        trigrams = _trigrams(word[:_LONGEST_WORD]) if beginnings else frozenset()
+        return any(
+            len(beginning & trigrams) >= ALIKE * min(len(beginning), len(trigrams))
+            for beginning in beginnings
+        )
 
 
 def _text(hit: Hit) -> str:
@@ -247,14 +250,14 @@ def _possible(query: str, code: str) -> set[str]:
 
 def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:
     """Whether a row is in another script or language than the query. Without any evidence it is not."""
-    found = _scripts(text)
-    if not found:
+    scripts_of_row = _scripts(text)
+    if not scripts_of_row:
         return False
-    if found.isdisjoint(scripts):
+    if scripts_of_row.isdisjoint(scripts):
         return True
-    other = language_of(text)
-    if other != "en":
-        return other not in codes
+    language = language_of(text)
+    if language != "en":
+        return language not in codes
     words = _WORD.findall(fold(text))
     if function_words("en").isdisjoint(words):
         return "en" in codes and len(words) >= _LONG_ROW  # a language without an entry of its own

@@ -62,10 +62,10 @@ def words(text: str) -> list[str]:
     folded = fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
-    found: list[str] = _WORD.findall(folded)
+    runs: list[str] = _WORD.findall(folded)
     if not _UNSPACED_RUN.search(folded):
-        return found
-    return [part for run in found for part in _pieces(run)]
+        return runs
+    return [part for run in runs for part in _pieces(run)]
 
 
 def _pieces(run: str) -> list[str]:
@@ -98,7 +98,7 @@ def tokens_of_each(texts: Iterable[str], language: str = "en") -> list[list[str]
     split = [(words if language in _WITHOUT_RULES else _letters)(text) for text in texts]
     vocabulary = list(set().union(*split))
     stem = dict(zip(vocabulary, stems(vocabulary, language), strict=True))
-    return [list(map(stem.__getitem__, found)) for found in split]
+    return [list(map(stem.__getitem__, words_of_text)) for words_of_text in split]
 
 
 def query_terms(query: str, language: str = "en") -> list[str]:

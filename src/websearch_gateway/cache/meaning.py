@@ -54,18 +54,18 @@ class Wording:
             return cls("")
         spelled = _spelled(text)
         asks, words = _frame(spelled)
-        marks, kept = _sorted_out(asks, words)
-        free = list(_free(kept))
-        kept = _with_sorted_alternatives([word for word in kept if word not in free])
+        marks, content = _sorted_out(asks, words)
+        free = list(_free(content))
+        content = _with_sorted_alternatives([word for word in content if word not in free])
         # Among keywords a plural may be a name: "aliens cast", "alien cast".
         # Nor is the noun before "of" or "in" one: "king of spain", "kings of spain".
-        behind = zip(kept, [*kept[1:], ""], strict=False)
+        behind = zip(content, [*content[1:], ""], strict=False)
         singular = (
             word if after.startswith(("of\t", "in\t")) else _base(word) for word, after in behind
         )
         bases = tuple(singular) if words != spelled.split() else ()
         return cls(
-            asks, marks, tuple(kept), bases, tuple(sorted(_base(_bare(word)) for word in free))
+            asks, marks, tuple(content), bases, tuple(sorted(_base(_bare(word)) for word in free))
         )
 
     def is_same(self, other: Wording) -> bool:
@@ -173,8 +173,12 @@ def _joined(pieces: Sequence[str]) -> list[str]:
         if piece == "-":
             minus = True
             continue
-        named = _NAMED_NUMBER.fullmatch(piece)
-        parts = [part for part in named.groups() if part] if named else [piece.replace(" ", "")]
+        name_and_number = _NAMED_NUMBER.fullmatch(piece)
+        parts = (
+            [part for part in name_and_number.groups() if part]
+            if name_and_number
+            else [piece.replace(" ", "")]
+        )
         if minus:
             parts = [f"-{parts[0]}", *parts[1:]] if parts[0][0].isdigit() else ["not", *parts]
         words += parts
@@ -251,13 +255,13 @@ _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 def _frame(text: str) -> tuple[str, list[str]]:
     """The way of asking, and the words without their frame."""
     for pattern, asks, replacement in _FRAMES:
-        found = pattern.match(text)
-        if found is None:
+        frame = pattern.match(text)
+        if frame is None:
             continue
         text = pattern.sub(replacement, text, count=1)
         if asks:
             return {"are": "is", "does": "do", "were": "was"}.get(
-                found.expand(asks), found.expand(asks)
+                frame.expand(asks), frame.expand(asks)
             ), text.split()
     return "", text.split()
 
@@ -314,7 +318,7 @@ _SAME = {
 def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The marks, sorted, and the words that carry the subject."""
     marks = ["past"] if asks in ("was", "did") else []
-    kept: list[str] = []
+    content: list[str] = []
     link = sign = ""
     for place, word in enumerate(words):
         before, after = (
@@ -335,9 +339,9 @@ def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[
             link = word
         else:
             word = _SAME.get(word, word)
-            kept.append(f"{link}\t{sign}{word}" if link else f"{sign}{word}")
+            content.append(f"{link}\t{sign}{word}" if link else f"{sign}{word}")
             link = sign = ""
-    return tuple(sorted(marks)), [*kept, *filter(None, [sign])]
+    return tuple(sorted(marks)), [*content, *filter(None, [sign])]
 
 
 _CHOICES = word_set("better worse best first healthier cheaper safer faster easier")
@@ -346,17 +350,17 @@ _CHOICES = word_set("better worse best first healthier cheaper safer faster easi
 
 def _with_sorted_alternatives(words: Sequence[str]) -> list[str]:
     """The words with two alternatives in alphabetical order, if each is one word: "use java or rust for x"."""
-    kept = list(words)
-    if kept.count("or") != 1:
-        return kept
-    place = kept.index("or")
-    first = 2 if kept[0] in _NO_COMPOUND else 0  # "i use java or rust"
-    behind = kept[place + 2 : place + 3]
+    sorted_words = list(words)
+    if sorted_words.count("or") != 1:
+        return sorted_words
+    place = sorted_words.index("or")
+    first = 2 if sorted_words[0] in _NO_COMPOUND else 0  # "i use java or rust"
+    behind = sorted_words[place + 2 : place + 3]
     is_last = not behind or "\t" in behind[0] or behind[0] in _CHOICES
-    if place == first + 1 and place + 1 < len(kept) and is_last:
-        kept[first : place + 2] = sorted((kept[first], kept[place + 1]))
-        kept.insert(place, "or")
-    return kept
+    if place == first + 1 and place + 1 < len(sorted_words) and is_last:
+        sorted_words[first : place + 2] = sorted((sorted_words[first], sorted_words[place + 1]))
+        sorted_words.insert(place, "or")
+    return sorted_words
 
 
 def _free(words: Sequence[str]) -> Iterator[str]:

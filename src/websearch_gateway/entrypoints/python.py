@@ -224,11 +224,11 @@ def _fits(value: object, hint: Any) -> bool:
     if get_origin(hint) is tuple:
         if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
             return False
-        return all(isinstance(one, str) for one in value)
+        return all(isinstance(item, str) for item in value)
     if get_origin(hint) is Literal:
         return isinstance(value, str) and value in get_args(hint)
     if kinds := get_args(hint):
-        return any(_fits(value, one) for one in kinds)
+        return any(_fits(value, kind) for kind in kinds)
     return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
 
 

@@ -55,9 +55,9 @@ class CachedAnswers:
             query = self._checked(text, caller)
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
-                found = await self._found(query, caller)
-            event.served("cache", len(found.citations or found.results), cache=found.cache)
-            return found
+                answer = await self._cached(query, caller)
+            event.served("cache", len(answer.citations or answer.results), cache=answer.cache)
+            return answer
 
     async def similar(
         self, text: str, caller: Caller, *, threshold: float = SIMILAR, max_results: int = 5
@@ -85,17 +85,20 @@ class CachedAnswers:
                 )
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
-                found = await self.similar_questions.find(query, caller, least=threshold, most=most)
-            event.served("cache", len(found))
-            return SimilarAnswers(results=tuple(map(_shown, found)), warnings=warnings)
+                similar = await self.similar_questions.find(
+                    query, caller, least=threshold, most=most
+                )
+            event.served("cache", len(similar))
+            return SimilarAnswers(results=tuple(map(_shown, similar)), warnings=warnings)
 
-    async def _found(self, query: SearchQuery, caller: Caller) -> CachedAnswer:
-        known = self.answers.recent(query, caller) or await self.answers.get(query, caller)
-        if known is not None:
-            return CachedAnswer(**dict(known.response), found=True, tool="search_web")
-        similar = (
-            await self.similar_questions.same(query, caller) if self.similar_questions else None
-        )
+    async def _cached(self, query: SearchQuery, caller: Caller) -> CachedAnswer:
+        """The answer to the question, else the answer or results for it in other words."""
+        served = self.answers.recent(query, caller) or await self.answers.get(query, caller)
+        if served is not None:
+            return CachedAnswer(**dict(served.response), found=True, tool="search_web")
+        if self.similar_questions is None:
+            return CachedAnswer()
+        similar = await self.similar_questions.same(query, caller)
         if similar is None:
             return CachedAnswer()
         response = similar.served.response
@@ -131,7 +134,10 @@ def _shown(similar: Similar) -> SimilarAnswer:
 
 
 def _pages(results: Sequence[WebResult]) -> tuple[FoundPage, ...]:
-    return tuple(FoundPage(title=one.title, link=one.link, snippet=one.snippet) for one in results)
+    pages = []
+    for result in results:
+        pages.append(FoundPage(title=result.title, link=result.link, snippet=result.snippet))
+    return tuple(pages)
 
 
 def _tool(similar: Similar) -> str:

@@ -123,10 +123,10 @@ def _sources(
 ) -> tuple[SourceInfo, ...]:
     """The first MAX_SOURCES pages that the answer names without citing them."""
     cited = {page_key(citation.url) for citation in citations}
-    others = [page for url, page in known_pages.items() if url not in cited]
+    uncited = [page for url, page in known_pages.items() if url not in cited]
     return tuple(
         SourceInfo(url=page.url, title=page.title or host(page.url), published_at=page.published)
-        for page in others[:MAX_SOURCES]
+        for page in uncited[:MAX_SOURCES]
     )
 
 
@@ -187,13 +187,13 @@ def _warnings(
 
 def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
     """The pages that the answer names, by canonical URL, with their known metadata; those of its spans come first."""
-    named = [Source(span.url, span.title) for span in spans]
+    of_spans = [Source(span.url, span.title) for span in spans]
     for source in answer.sources:
         if is_web_address(source.url):
             url, title = strip_trackers(source.url), _printable(source.title)
-            named.append(Source(url, title, source.published))
+            of_spans.append(Source(url, title, source.published))
     pages: dict[str, Source] = {}
-    for page in named:
+    for page in of_spans:
         key = page_key(page.url)
         first = pages.get(key, page)
         pages[key] = replace(

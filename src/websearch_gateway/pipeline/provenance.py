@@ -102,11 +102,11 @@ class Provenance:
         count = carried_characters(url)
         if count < LEAST_CHARACTERS or await self._knows(url, caller):
             return None
-        told = f"Unknown address: no result and no page led to it, and {count} characters of it look like data."
+        warning = f"Unknown address: no result and no page led to it, and {count} characters of it look like data."
         if self._mode == "warn":
-            return f"{told} If the user did not give it, a page may have ordered it, to learn what you know."
+            return f"{warning} If the user did not give it, a page may have ordered it, to learn what you know."
         raise ForbiddenUrlError(
-            f"{told} Nothing was sent. Search for the page or follow a link to it; the operator can admit its domain.",
+            f"{warning} Nothing was sent. Search for the page or follow a link to it; the operator can admit its domain.",
             details={"reason": "provenance", "characters": count},
         )
 
@@ -178,8 +178,8 @@ class Provenance:
             self._examined.put(examined, True, expires=until)
 
     async def _knows(self, url: str, caller: Caller) -> bool:
-        for one in _spellings(url):
-            key = _address_key(one, caller)
+        for spelling in _spellings(url):
+            key = _address_key(spelling, caller)
             is_known = self._here.get(key) or await self._best_effort(
                 partial(self._is_stored, key), False
             )
@@ -199,19 +199,19 @@ class Provenance:
         return bool(self._trusted) and admitted(url, self._trusted, ())
 
 
-def _texts(value: Any, found: list[str]) -> list[str]:
+def _texts(value: Any, texts: list[str]) -> list[str]:
     """`found` with every text in a result."""
     if isinstance(value, str):
-        found.append(value)
+        texts.append(value)
     elif isinstance(value, BaseModel):
-        _texts(value.__dict__, found)
+        _texts(value.__dict__, texts)
     elif isinstance(value, dict):
-        for one in value.values():
-            _texts(one, found)
+        for part in value.values():
+            _texts(part, texts)
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            _texts(one, found)
-    return found
+        for part in value:
+            _texts(part, texts)
+    return texts
 
 
 def _spellings(url: str) -> Sequence[str]:

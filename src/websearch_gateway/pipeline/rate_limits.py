@@ -41,7 +41,7 @@ class RateLimits:
     """
 
     state: State
-    here: State
+    own_state: State
     per_user: str = ""
     overall: str = ""
     setting: str = "RATE_LIMIT"
@@ -65,7 +65,7 @@ class RateLimits:
             return True
 
         if not await self.best_effort(charge, otherwise=False, seconds=None):
-            await self._charge(self.here, caller)
+            await self._charge(self.own_state, caller)
 
     async def give_back(self, caller: Caller) -> None:
         """Uncount one admitted call that called no upstream. Does nothing if the state is unavailable."""
@@ -82,18 +82,20 @@ class RateLimits:
         Raises:
             StateUnavailable: the state cannot be read.
         """
-        found = []
+        usages = []
         for limit in self._limits(caller):
-            used, end = [_number(await self.state.get(key)) for key in (limit.key, limit.end_key)]
-            resets_in = (
-                min(max(0, math.ceil(end - self.clock())), limit.seconds) if used and end else 0
+            counted = _number(await self.state.get(limit.key))
+            end = _number(await self.state.get(limit.end_key))
+            seconds_to_end = 0
+            if counted and end:
+                seconds_to_end = max(0, math.ceil(end - self.clock()))
+            used = min(counted, limit.most)
+            usage = LimitUsage(
+                setting=limit.setting, limit=limit.text, used=used, left=limit.most - used
             )
-            left = max(0, limit.most - used)
-            row = LimitUsage(
-                setting=limit.setting, limit=limit.text, used=limit.most - left, left=left
-            )
-            found.append(row.model_copy(update={"resets_in_seconds": resets_in}))
-        return found
+            resets_in = min(seconds_to_end, limit.seconds)
+            usages.append(usage.model_copy(update={"resets_in_seconds": resets_in}))
+        return usages
 
     def _limits(self, caller: Caller) -> list[_Limit]:
         """The common limit, if there is one, and then that of the user."""

@@ -64,37 +64,37 @@ class Recall(Generic[R]):
         problem: StateProblem | None = self.state.problem
         if not checked.warnings and problem is None:
             return served
-        warnings = (
-            *checked.warnings,
-            *served.response.warnings,
-            *([str(problem)] if problem else ()),
-        )
-        return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
+        warnings = [*checked.warnings, *served.response.warnings]
+        if problem:
+            warnings.append(str(problem))
+        response = served.response.model_copy(update={"warnings": tuple(warnings)})
+        return served._replace(response=response)
 
     async def _recalled(self, call: Call, ask: Ask[R]) -> Served[R]:
-        query, caller, left = call.query, call.caller, False
+        query, caller, leaves_cache = call.query, call.caller, False
 
         async def begin(tell: Progress) -> Served[R]:
-            nonlocal left
+            nonlocal leaves_cache
             with child_span("cache"):
-                known = await self.cache.get(query, caller)
-            if known is not None:
-                return known
-            left = True
+                cached = await self.cache.get(query, caller)
+            if cached is not None:
+                return cached
+            leaves_cache = True
             await self.rate_limits.admit(caller)
             try:
                 return await self._asked(replace(call, progress=tell), ask)
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
-        if (known := self._recent(query, caller)) is not None:
+        recent = self._recent(query, caller)
+        if recent is not None:
             await self.cached_limits.admit(caller)
-            return known
+            return recent
         key = self.cache.key(query, caller)
         served, joined = await self.single_flight.join(
             key, begin, call.progress, user=caller.user, deadline=call
         )
-        if not left:
+        if not leaves_cache:
             await self.cached_limits.admit(caller)
         if joined:  # the first caller is billed
             return Served(self.cache.kind.free(served.response), served.saved_usd, joined=True)

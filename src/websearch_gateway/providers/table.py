@@ -205,22 +205,18 @@ def advice(settings: Settings) -> str:
 
     Providers that need no key often block callers, or cover little.
     """
-    if any(
-        entry.needs
-        for entry in PROVIDERS
-        if entry.name in {one.name for one in configured(settings)}
-    ):
+    names = {row.name for row in configured(settings)}
+    if any(entry.needs for entry in PROVIDERS if entry.name in names):
         return ""
     sold = sorted(filter(None, map(_sold, PROVIDERS)))[:_MOST_ADVISED]
     keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, _, key, page in sold)
     # The two keys that people most often have already.
-    others = [] if "TAVILY_API_KEY" in keys else ["TAVILY_API_KEY works as well"]
-    others += (
-        []
-        if getattr(settings, "openai_api_key", None)
-        else ["OPENAI_API_KEY answers without any of them"]
-    )
-    return ". ".join([f"No search provider has a key here: set {keys}", *others]) + "."
+    alternatives = []
+    if "TAVILY_API_KEY" not in keys:
+        alternatives.append("TAVILY_API_KEY works as well")
+    if not getattr(settings, "openai_api_key", None):
+        alternatives.append("OPENAI_API_KEY answers without any of them")
+    return ". ".join([f"No search provider has a key here: set {keys}", *alternatives]) + "."
 
 
 def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
@@ -233,9 +229,11 @@ def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
 
 
 def _code(entry: Entry) -> Any:
-    found = vars(import_module(f"{__package__}.{entry.row.module or entry.name}")).values()
+    members = vars(import_module(f"{__package__}.{entry.row.module or entry.name}")).values()
     return next(
-        one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name
+        member
+        for member in members
+        if isinstance(member, type) and getattr(member, "name", None) == entry.name
     )
 
 
@@ -252,9 +250,9 @@ def _named(settings: Settings) -> list[Entry]:
     names = list(dict.fromkeys(name.lower() for name in settings.search_providers))
     for name in names:
         if name not in table:
-            known = ", ".join(table)
+            known_names = ", ".join(table)
             raise SearchNotConfiguredError(
-                f"SEARCH_PROVIDERS names {name!r}; the known providers are {known}."
+                f"SEARCH_PROVIDERS names {name!r}; the known providers are {known_names}."
             )
         if missing := table[name].missing(settings):
             raise SearchNotConfiguredError(

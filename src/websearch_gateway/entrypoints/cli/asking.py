@@ -174,11 +174,11 @@ def _option(
         if get_origin(part) is Literal:
             choices = get_args(part)
             break
-    taken = kind
+    accepted = kind
     if repeats:
-        taken, default = list[str] | None, None
+        accepted, default = list[str] | None, None
     elif choices:
-        taken = str | None
+        accepted = str | None
     if not flags:
         flag = name.removesuffix("s" if repeats else "").replace("_", "-")
         flags = (f"--{flag}/--no-{flag}" if bool in parts else f"--{flag}",)
@@ -188,7 +188,7 @@ def _option(
         metavar="|".join(choices) or None,
         parser=number(int, default) if int in parts else None,
     )
-    return _keyword(name, taken, option, default)
+    return _keyword(name, accepted, option, default)
 
 
 def _keyword(name: str, kind: Any, about: Any, default: Any) -> inspect.Parameter:
@@ -203,11 +203,11 @@ def _keyword(name: str, kind: Any, about: Any, default: Any) -> inspect.Paramete
 def _help(about: Argument, *, repeats: bool) -> str:
     """The description for agents as the help of an option, with its range. "true: x" becomes "X", "false: x" "If not, x"."""
     text = about.about
-    value, _, meant = text.rpartition(": ")
+    value, _, choices = text.rpartition(": ")
     if value == "true":
-        text = meant.capitalize()
+        text = choices.capitalize()
     elif value == "false":
-        text = f"If not, {meant}"
+        text = f"If not, {choices}"
     least, most = about.keywords.get("minimum"), about.keywords.get("maximum")
     limits = ""
     if repeats:
@@ -281,9 +281,9 @@ def check(
     """Show what pages say of sentences: their words, and the numbers, dates and names that differ."""
     from websearch_gateway.entrypoints.cli.render import show_claims
 
-    asked = [Claim(claim, texts_given(url)) for claim in claims]
+    checked = [Claim(claim, texts_given(url)) for claim in claims]
     ask(
-        lambda gateway, progress: gateway.check_claims(asked, DIRECT, progress),
+        lambda gateway, progress: gateway.check_claims(checked, DIRECT, progress),
         show_claims,
         as_json,
         config,

@@ -155,12 +155,12 @@ class StaticVerifier(Verifier):
             InvalidToken: nobody made it, or it has expired.
             SearchProviderError: the state has failed for too long to know.
         """
-        given = digest(token) if 0 < len(token) <= MAX_KEY_CHARS else ""
-        found: Caller | None = None
-        for known, caller in self.callers.items():
-            if hmac.compare_digest(known, given):
-                found = caller
-        return found or await self._created_token(token)
+        digest_of_token = digest(token) if 0 < len(token) <= MAX_KEY_CHARS else ""
+        match: Caller | None = None
+        for known_digest, caller in self.callers.items():
+            if hmac.compare_digest(known_digest, digest_of_token):
+                match = caller
+        return match or await self._created_token(token)
 
     async def _created_token(self, secret: str) -> Caller:
         tokens = await self.created() if self.created is not None else None
@@ -215,9 +215,9 @@ def _parsed(number: int, entry: str) -> tuple[str, Caller]:
             f"Entry {number} of AUTH_TOKENS is not NAME:SHA256-HEX:SCOPE+SCOPE."
         )
     if not scopes <= set(SCOPES):
-        known = ", ".join(SCOPES)
+        known_scopes = ", ".join(SCOPES)
         raise SearchNotConfiguredError(
-            f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}."
+            f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known_scopes}."
         )
     return rest[0].lower(), Caller(name, scopes)
 
@@ -361,10 +361,10 @@ def token_of(scope: Scope, *, basic: bool = False) -> str | None:
         return None
     if len(bearers) > 1 or len(keys) > 1:
         raise InvalidToken("Send one token.")
-    given: set[str] = {*(_header_token(header, basic=basic) for header in bearers), *keys}
-    if len(given) > 1:
+    tokens: set[str] = {*(_header_token(header, basic=basic) for header in bearers), *keys}
+    if len(tokens) > 1:
         raise InvalidToken("Send one token: Authorization and X-API-Key differ.")
-    return given.pop()
+    return tokens.pop()
 
 
 def _check_url(scope: Scope) -> None:

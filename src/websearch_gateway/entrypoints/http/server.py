@@ -183,11 +183,11 @@ def raise_file_limit() -> int:
     except ImportError:  # Windows has no such limit
         return WANTED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    useful = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= useful:
         return WANTED_FILES if soft == resource.RLIM_INFINITY else soft
     with suppress(ValueError, OSError):  # a system may refuse what its limits seem to allow
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (useful, hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
@@ -229,28 +229,28 @@ class Connections:
             self._strangers[new] = None
             self._strangers_of.setdefault(new.address, {})[new] = None
 
-    def replied(self, one: Connection) -> None:
+    def replied(self, connection: Connection) -> None:
         """Note the end of a reply."""
-        if one in self._known or (one in self._strangers and one.is_known):
-            self.forget(one)
-            self._known[one] = None
+        if connection in self._known or (connection in self._strangers and connection.is_known):
+            self.forget(connection)
+            self._known[connection] = None
 
-    def forget(self, one: Connection) -> None:
+    def forget(self, connection: Connection) -> None:
         """Remove a connection that is closed."""
-        self._known.pop(one, None)
-        if one in self._strangers:
-            del self._strangers[one]
-            del self._strangers_of[one.address][one]
-            if not self._strangers_of[one.address]:
-                del self._strangers_of[one.address]
+        self._known.pop(connection, None)
+        if connection in self._strangers:
+            del self._strangers[connection]
+            del self._strangers_of[connection.address][connection]
+            if not self._strangers_of[connection.address]:
+                del self._strangers_of[connection.address]
 
     async def sweep(self) -> None:
         """Close the connections whose clients have kept us waiting for too long. To be called every second."""
         now = self.clock()
-        for one in self:
-            if one.is_overdue(now):
-                self.forget(one)
-                one.transport.abort()
+        for connection in self:
+            if connection.is_overdue(now):
+                self.forget(connection)
+                connection.transport.abort()
         self._dropped.report()
 
     def _first_stranger(self, some: dict[Connection, None]) -> Connection | None:
@@ -260,11 +260,11 @@ class Connections:
         return first
 
     def _first_idle(self) -> Connection | None:
-        return next((one for one in self._known if not one.is_busy), None)
+        return next((connection for connection in self._known if not connection.is_busy), None)
 
-    def _drop(self, one: Connection) -> None:
-        self.forget(one)
-        one.transport.abort()
+    def _drop(self, connection: Connection) -> None:
+        self.forget(connection)
+        connection.transport.abort()
         self._dropped.add()
 
 
