@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import NamedTuple
 
 from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.drafted_claims import Claim, claims_of
 from websearch_gateway.answers.prompt_passages import NumberedPassage
 from websearch_gateway.base import page_key
-from websearch_gateway.evidence import Quotable, Quote, is_verbatim, nearest, read, support
+from websearch_gateway.evidence import Quotable, Quote, Word, is_verbatim, nearest, read, support
 from websearch_gateway.models import Span, Support
 
 MAX_ANSWER = 800
@@ -99,10 +100,13 @@ class _Answer:
 def _spans(of_page: Sequence[Proof], start: int, end: int) -> list[Span]:
     """What a mark at `start:end` shows of a page: the first quotes of its proofs."""
     source = of_page[0].passage.source
-    shown = [(quote.shown, proof.support) for proof in of_page for quote in proof.quotes]
-    return [
-        Span(source.url, source.title, start, end, quote, how) for quote, how in shown[:MOST_QUOTES]
-    ]
+    spans: list[Span] = []
+    for proof in of_page:
+        spans += [
+            Span(source.url, source.title, start, end, quote.shown, proof.support)
+            for quote in proof.quotes
+        ]
+    return spans[:MOST_QUOTES]
 
 
 def checked_draft(reply: str, passages: Sequence[NumberedPassage], question: str) -> Checked:
@@ -110,8 +114,15 @@ def checked_draft(reply: str, passages: Sequence[NumberedPassage], question: str
     return check(claims_of(reply), passages, question)
 
 
-Evidence = Mapping[int, tuple[NumberedPassage, Quotable]]
-"""The passages by their numbers, each with its sentences."""
+class SourcePassage(NamedTuple):
+    """A passage that a sentence may cite, and the same in sentences."""
+
+    passage: NumberedPassage
+    sentences: Quotable
+
+
+Evidence = Mapping[int, SourcePassage]
+"""The passages by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +146,7 @@ def check(
     the same. Sentences that claim nothing are left out.
     """
     evidence = {
-        passage.number: (passage, Quotable.of(passage.text, passage.heading, question))
+        passage.number: SourcePassage(passage, Quotable.of(passage.text, passage.heading, question))
         for passage in passages
     }
     answer, seen = _Answer(), set[str]()
@@ -183,12 +194,13 @@ def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
     No rule sees each small change of a copy, what a part leaves out, or whether quite other words mean the same.
     """
     first, quote = proofs[0], proofs[0].quotes[0]
-    if first.support == "verbatim" or quote.cells or not _STANDS_ALONE.match(quote.text):
+    if first.support == "verbatim" or not _stands_alone(quote):
         return sentence
     claimed = read(sentence)
-    there = frozenset[str]().union(*(other.texts for other in first.quotes))
-    ordinary = [word.text in there for word in claimed if word.kind == "word"]
-    share = sum(ordinary) / max(1, len(ordinary))
+    in_quotes = frozenset[str]().union(*(quote.texts for quote in first.quotes))
+    ordinary = [word.text for word in claimed if word.kind == "word"]
+    shared = [text for text in ordinary if text in in_quotes]
+    share = len(shared) / max(1, len(ordinary))
     if len(first.quotes) > 1:
         combines = share >= TOGETHER and len(claimed) > ONE_FACT
         return sentence if combines else quote.text
@@ -202,55 +214,76 @@ def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
 
 def _instead(claim: Claim, evidence: Evidence) -> Proof | None:
     """The passage whose best sentence has most of the words of a sentence that none supports."""
-    claimed = [(1 + word.is_fact, word.text) for word in read(claim.text)]
-    whole = max(1, sum(weight for weight, _ in claimed))
+    claimed = read(claim.text)
     cited = {cite.passage for cite in claim.cites} & evidence.keys() or evidence.keys()
     best, most = None, 0.0
-    for number, (passage, quotable) in evidence.items():
+    for number, source in evidence.items():
         if number not in cited:
             continue
-        for quote in nearest(claim.text, quotable)[:1]:
-            share = sum(weight for weight, text in claimed if text in quote.texts) / whole
-            is_whole = not quote.cells and _STANDS_ALONE.match(quote.text)
+        for quote in nearest(claim.text, source.sentences)[:1]:
+            share = _share_in(quote, claimed)
             is_short = len(quote.words) <= LONGEST * len(claimed)
-            if is_whole and is_short and share >= ABOUT_THE_SAME and share > most:
-                best, most = Proof(passage, [quote], "verbatim"), share
+            may_stand = _stands_alone(quote) and is_short and share >= ABOUT_THE_SAME
+            if may_stand and share > most:
+                best, most = Proof(source.passage, [quote], "verbatim"), share
     return best
+
+
+def _stands_alone(quote: Quote) -> bool:
+    """Whether a quote is a whole sentence that needs no other, and no row of a table."""
+    return not quote.cells and bool(_STANDS_ALONE.match(quote.text))
+
+
+def _share_in(quote: Quote, claimed: Sequence[Word]) -> float:
+    """The share of a claim's words that a quote has, where numbers and names count double."""
+    whole = shared = 0
+    for word in claimed:
+        weight = 2 if word.is_fact else 1
+        whole += weight
+        if word.text in quote.texts:
+            shared += weight
+    return shared / max(1, whole)
 
 
 def proven(claim: Claim, evidence: Evidence) -> list[Proof]:
     """The passages that support a sentence; empty if none does."""
     numbers = dict.fromkeys(cite.passage for cite in claim.cites)
     cited = [number for number in numbers if number in evidence]
-    alone = [proof for number in cited for proof in _alone(claim, *evidence[number])]
-    if alone:
-        return alone
+    alone = [_proof_alone(claim, evidence[number]) for number in cited]
+    proofs = [proof for proof in alone if proof]
+    if proofs:
+        return proofs
     if len(cited) > 1:
         return list(_together(claim, [evidence[number] for number in cited]))
-    for number in evidence:
-        if number not in cited:
-            for proof in _alone(claim, *evidence[number]):
-                return [proof]
+    for number, source in evidence.items():
+        proof = None if number in cited else _proof_alone(claim, source)
+        if proof:
+            return [proof]
     return []
 
 
-def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterator[Proof]:
+def _proof_alone(claim: Claim, source: SourcePassage) -> Proof | None:
     """The passage, if it supports the sentence: by the words that the model copied, or the best quotes without any."""
     copied: dict[Quote, None] = {}
     for cite in claim.cites:
-        if cite.passage == passage.number:
-            copied |= dict.fromkeys(evidence.holding(cite.words))
-    quotes = list(copied) or nearest(claim.text, evidence)
-    if how := support(claim.text, quotes, evidence):
-        exact = [quote for quote in quotes if is_verbatim(claim.text, quote)]
-        yield Proof(passage, exact[:1] or quotes, how)
+        if cite.passage == source.passage.number:
+            copied |= dict.fromkeys(source.sentences.holding(cite.words))
+    quotes = list(copied) or nearest(claim.text, source.sentences)
+    how = support(claim.text, quotes, source.sentences)
+    if how is None:
+        return None
+    exact = [quote for quote in quotes if is_verbatim(claim.text, quote)]
+    return Proof(source.passage, exact[:1] or quotes, how)
 
 
-def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
+def _together(claim: Claim, cited: Sequence[SourcePassage]) -> Iterator[Proof]:
     """The passages that support the sentence only together."""
-    union = reduce(Quotable.joined, (evidence for _, evidence in cited))
+    union = reduce(Quotable.joined, (source.sentences for source in cited))
     quotes = nearest(claim.text, union)
-    if how := support(claim.text, quotes, union):
-        for passage, evidence in cited:
-            if own := [quote for quote in quotes if quote in evidence.quotes]:
-                yield Proof(passage, own, how)
+    how = support(claim.text, quotes, union)
+    if how is None:
+        return
+    for source in cited:
+        own = [quote for quote in quotes if quote in source.sentences.quotes]
+        if own:
+            yield Proof(source.passage, own, how)

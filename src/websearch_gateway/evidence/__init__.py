@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         usd_per_million_tokens,
     )
     from websearch_gateway.evidence.embedders.local import StaticEmbedder, encode
-    from websearch_gateway.evidence.facts import UNIT_NAMES, is_year, numerals, read
+    from websearch_gateway.evidence.facts import UNIT_NAMES, Word, is_year, numerals, read
     from websearch_gateway.evidence.link_places import links
     from websearch_gateway.evidence.marks import Cited, linked, numbered, with_marks
     from websearch_gateway.evidence.offsets import Edit, moved, rewritten, without_pieces
