@@ -134,10 +134,10 @@ def _shown(similar: Similar) -> SimilarAnswer:
 
 
 def _pages(results: Sequence[WebResult]) -> tuple[FoundPage, ...]:
-    pages = []
-    for result in results:
-        pages.append(FoundPage(title=result.title, link=result.link, snippet=result.snippet))
-    return tuple(pages)
+    return tuple(
+        FoundPage(title=result.title, link=result.link, snippet=result.snippet)
+        for result in results
+    )
 
 
 def _tool(similar: Similar) -> str:

@@ -33,7 +33,7 @@ class RateLimits:
     """The rate limit of one kind of call. While the state is unavailable, it counts in this process only.
 
     Attributes:
-        here: holds the counts of this process, for when `state` is unavailable.
+        own_state: holds the counts of this process, for when `state` is unavailable.
         per_user: the limit for the calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
         overall: the limit for the calls of all users, in the same form. Instances that have it share its count.
         setting: the setting that `per_user` comes from. Each setting has its own counts.
