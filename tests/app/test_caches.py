@@ -83,7 +83,7 @@ IN_THE_SERVER = {
     "pipeline/guard.py:_warnings_for": (1_024, 2_500),
     "settings/loading.py:nearest_setting": (512, 300),
     "upstream/ledger.py:_pseudonym": (1_024, 1_300),
-    "upstream/telemetry.py:_masked_key": (256, 300),
+    "upstream/logs.py:_masked_key": (256, 300),
 }
 """The caches of functions: the most entries, and the bytes of the largest that somebody could make on purpose."""
 

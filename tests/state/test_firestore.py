@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -219,12 +220,8 @@ class TestTrouble:
 def kinds_in_use():
     """The first parts of the keys that the packages above the state use."""
     package = ROOT / "src" / "websearch_gateway"
-    rooms = [
-        path
-        for room in ("pipeline", "cache", "upstream")
-        for path in (package / room).rglob("*.py")
-    ]
-    for path in (package / "admin.py", *rooms):
+    rooms = ("admin", "cache", "pipeline", "upstream")
+    for path in itertools.chain.from_iterable((package / room).rglob("*.py") for room in rooms):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Constant(value=str(text)) if found := re.match(r"([a-z]+)/", text):

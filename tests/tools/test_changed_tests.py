@@ -16,8 +16,8 @@ covering = runpy.run_path(str(ROOT / "tools" / "changed_tests.py"))["tests_of"]
     [
         ("src/websearch_gateway/base/net/requests.py", ["tests/base/net/test_requests.py"]),
         (
-            "src/websearch_gateway/upstream/telemetry.py",
-            ["tests/upstream/test_telemetry.py", "tests/upstream/test_telemetry_statistics.py"],
+            "src/websearch_gateway/cache/results.py",
+            ["tests/cache/test_results.py", "tests/cache/test_results_stale.py"],
         ),
         ("tests/base/net/test_requests.py", ["tests/base/net/test_requests.py"]),
         ("tests/base/net/test_gone.py", []),
