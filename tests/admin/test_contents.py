@@ -21,7 +21,7 @@ async def only(state: MemoryState, kind: Kind) -> Content:
     [
         (b'{"stored": 1800014300, "question": "q"}', 100, "q"),
         (b'{"stored": 1800014430}', 0, None),
-        (b'{"stored": 1800014500, "question": "q"}', None, "q"),
+        (b'{"stored": 1800014460, "question": "q"}', None, "q"),
         (b"{}", None, None),
         (b"no JSON", None, None),
     ],

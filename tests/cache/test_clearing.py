@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.cache.clearing import CLEARED, is_cleared, mark_cleared, question_name
 from websearch_gateway.state.memory import MemoryState
 
@@ -39,6 +40,15 @@ async def test_a_mark_removes_older_ones() -> None:
     for moment in (NOON, NOON + 1, NOON + 2):
         await mark_cleared(state, moment, None)
     assert len([key async for key, _ in state.scan(CLEARED)]) == 1
+
+
+@pytest.mark.parametrize(("days", "counts"), [(29, True), (31, False)])
+async def test_a_mark_is_kept_for_a_month(days: int, counts: bool) -> None:
+    clock = Clock(NOON)
+    state = MemoryState(clock=clock)
+    await mark_cleared(state, NOON, None)
+    clock.now += days * 86_400
+    assert await is_cleared(state, NOON, TIDES) is counts
 
 
 async def test_a_mark_that_is_not_ours_clears_nothing() -> None:

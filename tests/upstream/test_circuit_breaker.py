@@ -24,6 +24,7 @@ from tests.clock import Clock
 from tests.layers import inside
 from websearch_gateway.errors import (
     BLOCKED,
+    QUOTA,
     NotAsked,
     SearchAuthError,
     SearchBudgetError,
@@ -426,6 +427,19 @@ class BreakerMachine(RuleBasedStateMachine):
 
 
 TestBreakerMachine = BreakerMachine.TestCase
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "open_seconds"), [(None, 900), (60, 900), (1_800, 1_800), (9_000, 3_600)]
+)
+async def test_a_spent_quota_opens_the_circuit_at_once_for_a_quarter_of_an_hour_at_least(
+    breaker: CircuitBreaker, retry_after: float | None, open_seconds: float
+) -> None:
+    spent = SearchProviderError(
+        "The quota is spent.", retry_after=retry_after, details={"reason": QUOTA}
+    )
+    await fail(breaker, error=spent)
+    assert breaker.health.open_for == open_seconds
 
 
 async def test_a_bot_page_opens_the_circuit_at_once_and_for_twice_as_long_each_time() -> None:

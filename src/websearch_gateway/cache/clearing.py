@@ -28,7 +28,7 @@ cleared: a mark is a moment (seconds since the epoch), and what was stored befor
 _EVERYTHING = "all"
 
 _MARK_SECONDS = 30 * 86_400.0
-"""Longer than any entry lives, so that a mark outlives what it clears."""
+"""Thirty times as long as an entry is usable by default: a process drops a cleared entry when it next looks at it."""
 
 
 async def mark_cleared(state: State, before: float, questions: Collection[str] | None) -> None:

@@ -282,9 +282,9 @@ def nearest(claim: str, passage: Quotable) -> list[Quote]:
     while shared and len(best) < MOST_QUOTES:
         scores = {}
         for quote, texts in shared.items():
-            # Exact, so that equal ones are equal in whatever order the set has its words.
+            # An exact sum: the order of a set differs between processes, and must not break ties.
             scores[quote] = math.fsum(weights[text] for text in texts)
-        # Of equal ones the shortest.
+        # Of equally near sentences the shortest.
         quote = max(shared, key=lambda quote: (scores[quote], -len(quote.words)))
         if scores[quote] <= least:
             break

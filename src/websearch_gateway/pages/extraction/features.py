@@ -1,7 +1,7 @@
 """The features of the blocks of a page, by which boosted trees judge how likely each belongs to the main text.
 
 A feature is an entry "name: how it is computed", with one value per block or one for all. The names and values are what
-the trees were trained on (`tools/train_block_filter.py`): whoever changes one trains them again.
+the trees were trained on (`tools/train_block_filter.py`): if you change one, train them again.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ def _is_notebook(body: bytes) -> bool:
 
 
 def _refuse_binary(fetched: Fetched) -> None:
-    """Raise an error for what is no text, by its signature or its bytes.
+    """Refuse a body whose signature or bytes show that it is not text.
 
     Raises:
         SearchFetchError: see `kind_of`.

@@ -167,7 +167,7 @@ def links(page: Any) -> list[Link]:
 
 
 def with_form_values(page: Any) -> bool:
-    """Make what is written into the form of a page a part of its text. Returns whether the page must be opened anew."""
+    """Turn the values of a page's form fields into text of the page. Returns whether the page must be opened again."""
     import pypdfium2.raw as pdfium
 
     return bool(
