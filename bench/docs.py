@@ -90,7 +90,9 @@ async def _index(sites: Sequence[Path], folder: Path) -> tuple[Cost, int]:
                 str(site), site.name, "1", CrawlOptions(include=("*.html",), delay=0.0)
             )
             after = await gateway.docs.runner.crawl(version.id)
-            pages += after.page_count if after else 0
+            if after is None or not after.page_count:
+                sys.exit(f"No page of {site} was indexed: {after.reason if after else 'deleted'}")
+            pages += after.page_count
     return cost, pages
 
 

@@ -1,14 +1,22 @@
-"""Calls as a worker process runs them; its main loop is tested through the pool."""
+"""Calls as a worker process runs them; most of its main loop is tested through the pool."""
 
 from __future__ import annotations
 
+import io
+import json
 import pickle
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from websearch_gateway.base.workers.worker import (
     LENGTH_BYTES,
+    Limits,
     call,
     prepare,
     request_frames,
@@ -106,3 +114,29 @@ def test_a_warm_up_makes_each_call_in_order() -> None:
     done: list[int] = []
     prepare([lambda: done.append(1), lambda: done.append(2)])
     assert done == [1, 2]
+
+
+CHILD = "from websearch_gateway.base.workers.worker import main; main()"
+
+
+def results_of(calls: list[tuple[Callable[..., object], tuple[object, ...]]]) -> list[object]:
+    """What a worker process answers to these calls, the first of which is its warm-up."""
+    requests = b"".join(part for made in calls for part in request_frames(*made))
+    command = (sys.executable, "-c", CHILD, *map(str, Limits()))
+    replies = io.BytesIO(subprocess.run(command, input=requests, capture_output=True).stdout)
+    results = []
+    while length := replies.read(LENGTH_BYTES):
+        results.append(json.loads(replies.read(int.from_bytes(length, "big")))["result"])
+    return results
+
+
+def test_jobs_have_limits_of_time_and_the_warm_up_before_them_has_none() -> None:
+    """On a busy machine a start takes longer than a page may: a limit would kill every worker before its first page."""
+    alarm = (signal.getitimer, (signal.ITIMER_REAL,))
+    cpu_limit = (resource.getrlimit, (resource.RLIMIT_CPU,))
+    warm_up, job = results_of([alarm, alarm])
+    assert warm_up == [0.0, 0.0]
+    assert job != [0.0, 0.0]
+    warm_up, job = results_of([cpu_limit, cpu_limit])
+    assert warm_up == [resource.RLIM_INFINITY, resource.RLIM_INFINITY]
+    assert job != warm_up
