@@ -14,6 +14,23 @@ from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.sandbox import Sandbox, engines
 from websearch_gateway.settings.loading import load_settings
 
+UPSTREAMS = (
+    "openai",
+    "serper",
+    "tavily",
+    "brave",
+    "google",
+    "synthetic",
+    "exa",
+    "firecrawl",
+    "linkup",
+    "jina",
+    "searxng",
+    "duckduckgo",
+    "wikipedia",
+)
+"""The answer engine and the search providers that can be asked in the sandbox, in their order."""
+
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 
 

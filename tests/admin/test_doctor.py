@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.opening import UPSTREAMS
 from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
@@ -33,21 +34,7 @@ async def examined(gateway: Open, **settings: Any) -> dict[str, Check]:
 async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
     checks = await examined(gateway)
     assert set(checks) == {
-        *(
-            "openai",
-            "serper",
-            "tavily",
-            "brave",
-            "google",
-            "synthetic",
-            "exa",
-            "firecrawl",
-            "linkup",
-            "jina",
-            "searxng",
-            "duckduckgo",
-            "wikipedia",
-        ),
+        *UPSTREAMS,
         *("state", "embedder", "browser", "budget"),
     }
     assert not [check for check in checks.values() if check.status == "fail"]

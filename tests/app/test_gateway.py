@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.opening import Open
+from tests.opening import UPSTREAMS, Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway, open_caches
 from websearch_gateway.base import CacheMemory
@@ -39,20 +39,6 @@ from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
-RAW = (
-    "serper",
-    "tavily",
-    "brave",
-    "google",
-    "synthetic",
-    "exa",
-    "firecrawl",
-    "linkup",
-    "jina",
-    "searxng",
-    "duckduckgo",
-    "wikipedia",
-)
 
 
 def exact(response: SearchResponse) -> bool:
@@ -148,12 +134,12 @@ async def test_without_any_key_wikipedia_answers_where_duckduckgo_blocks(
 async def test_every_provider_down_is_an_error_that_names_each_attempt_and_no_secret(
     gateway: Open, sandbox: Sandbox
 ) -> None:
-    for target in ("openai", *RAW):
+    for target in UPSTREAMS:
         sandbox.fault(target, "status", status=503)
     async with gateway() as opened:
         with pytest.raises(Exhausted) as caught:
             await opened.search(TOWER)
-    assert [attempt.name for attempt in caught.value.attempts] == ["openai", *RAW]
+    assert [attempt.name for attempt in caught.value.attempts] == [*UPSTREAMS]
     for name, value in sandbox.environment().items():
         if name.endswith("_KEY"):
             assert value not in f"{caught.value} {caught.value.details}"
@@ -174,7 +160,7 @@ async def test_when_every_upstream_fails_for_one_reason_the_error_says_which(
     code: str,
     wait: float | None,
 ) -> None:
-    for target in ("openai", *RAW):
+    for target in UPSTREAMS:
         sandbox.fault(target, fault, **options)
     async with gateway() as opened:
         with pytest.raises(Exhausted) as caught:
@@ -326,7 +312,7 @@ async def test_a_hostile_page_costs_that_page_only(
 async def test_when_everything_hangs_the_error_comes_in_time_and_names_what_was_tried(
     gateway: Open, sandbox: Sandbox
 ) -> None:
-    for target in ("openai", *RAW):
+    for target in UPSTREAMS:
         sandbox.fault(target, "hang")
     async with gateway(search_deadline_seconds=6, fallback_hedge_seconds=0.1) as opened:
         with pytest.raises(Exhausted) as caught:
@@ -459,7 +445,7 @@ async def test_a_credential_never_leaves(
             await WITH_A_KEY[place](opened)
     assert caught.value.details["credential"] == "Tavily key"
     assert KEY not in str(caught.value) + str(caught.value.details)
-    assert [vendor for vendor in ("openai", "pages", *RAW) if sandbox.calls(vendor)] == []
+    assert [vendor for vendor in ("pages", *UPSTREAMS) if sandbox.calls(vendor)] == []
 
 
 async def test_a_provider_named_without_its_key_is_told_at_the_start(gateway: Open) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.opening import Open
+from tests.opening import UPSTREAMS, Open
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Call, Deadline, SearchQuery, SearchRequest, SearchResults
@@ -19,21 +19,6 @@ from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.health import UpstreamStatus
 
-RAW = (
-    "serper",
-    "tavily",
-    "brave",
-    "google",
-    "synthetic",
-    "exa",
-    "firecrawl",
-    "linkup",
-    "jina",
-    "searxng",
-    "duckduckgo",
-    "wikipedia",
-)
-UPSTREAMS = ("openai", *RAW)
 NEVER = 10**9
 DEADLINE = 60.0
 """Of every call that should not meet it: nothing is quick on a busy machine."""

@@ -8,7 +8,7 @@ import pytest
 
 from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
-from tests.opening import Open
+from tests.opening import UPSTREAMS, Open
 from websearch_gateway.base import AddressPolicy
 from websearch_gateway.cache.kinds import ANSWERS
 from websearch_gateway.cache.lifetimes import Lifetimes
@@ -34,21 +34,6 @@ from websearch_gateway.upstream.telemetry import Telemetry
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
 ESPRESSO = WebSearchRequest("descale an espresso machine")
-UPSTREAMS = (
-    "openai",
-    "serper",
-    "tavily",
-    "brave",
-    "google",
-    "synthetic",
-    "exa",
-    "firecrawl",
-    "linkup",
-    "jina",
-    "searxng",
-    "duckduckgo",
-    "wikipedia",
-)
 EXPIRED_AT_ONCE = {"cache_ttl_seconds": 1e-6, "cache_long_ttl_seconds": 1e-6}
 
 

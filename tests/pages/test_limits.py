@@ -694,7 +694,8 @@ GUESSES = {
     "rendering.prepare._MOST_AROUND",
     "rendering.notes._MOST_STEPS",
     "rendering.tables._MOST_CODE_LINES",
-    *(f"rendering.writer.{name}" for name in ("_LARGEST_ROMAN", "_MOST_STEPS")),
+    "rendering.numerals.LARGEST_ROMAN",
+    "rendering.writer._MOST_STEPS",
     "visibility.looks.MOST_BLUR_PX",
 }
 """What a part of a page is, such as its title, menu, date or listing: thresholds and windows, not limits of work."""

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from websearch_gateway.pages.rendering.numerals import roman
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _VAL = f"{W}val"
 LEVELS = 9
@@ -177,37 +179,8 @@ def _upper_letters(number: int) -> str:
     return _letters(number).upper()
 
 
-_ROMAN = {
-    1000: "m",
-    900: "cm",
-    500: "d",
-    400: "cd",
-    100: "c",
-    90: "xc",
-    50: "l",
-    40: "xl",
-    10: "x",
-    9: "ix",
-    5: "v",
-    4: "iv",
-    1: "i",
-}
-_ROMAN_BELOW = 4_000
-"""Larger numbers are written with digits."""
-
-
-def _roman(number: int) -> str:
-    if number >= _ROMAN_BELOW:
-        return str(number)
-    text = ""
-    for worth, sign in _ROMAN.items():
-        count, number = divmod(number, worth)
-        text += sign * count
-    return text
-
-
 def _upper_roman(number: int) -> str:
-    return _roman(number).upper()
+    return roman(number).upper()
 
 
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
@@ -251,7 +224,7 @@ def _none(number: int) -> str:
 _WRITERS: Mapping[str, Callable[[int], str]] = {
     "lowerLetter": _letters,
     "upperLetter": _upper_letters,
-    "lowerRoman": _roman,
+    "lowerRoman": roman,
     "upperRoman": _upper_roman,
     "ordinal": _ordinal,
     "decimalEnclosedCircle": _circled,

@@ -13,6 +13,7 @@ writes it. Each element and property is known in one place:
     drawings    what KaTeX has drawn -> MathML
     mathml      builds the elements of a formula
     writer      blocks, lists, inline elements
+    numerals    Roman numerals
     scripts     raised and lowered text
     tables      a table's grid; rows of values for formats that are tables alone and too large for a tree
     code        `<pre>` -> a fence

@@ -27,6 +27,7 @@ from websearch_gateway.pages.rendering.escapes import (
     code_span,
     escaped,
 )
+from websearch_gateway.pages.rendering.numerals import LARGEST_ROMAN, roman
 from websearch_gateway.pages.rendering.scripts import scripted
 from websearch_gateway.pages.rendering.tables import Room, is_data, table
 from websearch_gateway.pages.rendering.vocabulary import (
@@ -381,30 +382,12 @@ def _whole(value: str | None) -> int | None:
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 7 else None
 
 
-_ROMAN = {
-    "m": 1000,
-    "cm": 900,
-    "d": 500,
-    "cd": 400,
-    "c": 100,
-    "xc": 90,
-    "l": 50,
-    "xl": 40,
-    "x": 10,
-    "ix": 9,
-    "v": 5,
-    "iv": 4,
-    "i": 1,
-}
-_LARGEST_ROMAN = 3_999
-
-
 def _counted(number: int, style: str) -> str:
     """The mark of an item of a numbered list. Markdown knows only digits: other numbers follow a bullet."""
     if style in ("a", "A") and number > 0:
         letters = _lettered(number)
-    elif style in ("i", "I") and 0 < number <= _LARGEST_ROMAN:
-        letters = _roman(number)
+    elif style in ("i", "I") and 0 < number <= LARGEST_ROMAN:
+        letters = roman(number)
     elif number >= 0:
         return f"{number}. "
     else:
@@ -419,14 +402,6 @@ def _lettered(number: int) -> str:
     while number:
         number, rest = divmod(number - 1, 26)
         letters = chr(ord("a") + rest) + letters
-    return letters
-
-
-def _roman(number: int) -> str:
-    letters = ""
-    for sign, value in _ROMAN.items():
-        times, number = divmod(number, value)
-        letters += sign * times
     return letters
 
 

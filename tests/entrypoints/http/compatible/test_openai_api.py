@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.entrypoints.http.conftest import Door
+from tests.opening import UPSTREAMS
 from tests.patience import PATIENCE
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.base.urls import host
@@ -22,21 +23,6 @@ from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 from websearch_gateway.settings.loading import ENGINES
 
 QUESTION = "Who keeps the lighthouse of Skerry?"
-UPSTREAMS = (
-    "openai",
-    "serper",
-    "tavily",
-    "brave",
-    "google",
-    "synthetic",
-    "exa",
-    "firecrawl",
-    "linkup",
-    "jina",
-    "searxng",
-    "duckduckgo",
-    "wikipedia",
-)
 
 
 def events(text: str) -> list[dict[str, Any]]:
