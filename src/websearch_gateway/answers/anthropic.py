@@ -55,7 +55,6 @@ _MAX_MESSAGE = 1_000
 _RESULT = "web_search_tool_result"
 _CUT_OFF = ("max_tokens", "pause_turn", "model_context_window_exceeded")
 
-
 LIMITS = Limits(
     most=Billed(prompt=150_000, response=MAX_TOKENS, searches=MAX_SEARCHES),
     usual=Billed(prompt=25_000, response=1_000, searches=1),
@@ -101,15 +100,16 @@ class Anthropic(EngineApi):
             tool["allowed_domains"] = list(query.include_domains)
         elif query.exclude_domains:
             tool["blocked_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
-        known = find_model(model, self.known_models)
         body = {
             "model": model,
             "max_tokens": MAX_TOKENS,
             "system": instructions(query, now),
             "messages": [{"role": "user", "content": query.text}],
             "tools": [tool],
-            **({"output_config": {"effort": "low"}} if known and "low" in known.efforts else {}),
         }
+        known = find_model(model, self.known_models)
+        if known and "low" in known.efforts:
+            body["output_config"] = {"effort": "low"}
         return HttpRequest("POST", f"{self.base_url}/v1/messages", json=body)
 
     def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
@@ -117,11 +117,13 @@ class Anthropic(EngineApi):
         reply = reply_object(body, self.vendor)
         if reply.get("stop_reason") != "pause_turn":
             return None
-        sent = dict(request.json or {})
+        body_of_next = dict(request.json or {})
         turn = {"role": "assistant", "content": reply.get("content", [])}
+        body_of_next["messages"] = [*body_of_next["messages"], turn]
         container = typed(dict, reply.get("container")).get("id")
-        more = {"container": container} if container else {}
-        return replace(request, json={**sent, **more, "messages": [*sent["messages"], turn]})
+        if container:
+            body_of_next["container"] = container
+        return replace(request, json=body_of_next)
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi. The blocks of all turns are one answer: a search may begin in one and end in the next."""
@@ -151,20 +153,17 @@ class Anthropic(EngineApi):
     def billed(self, body: bytes) -> Billed:
         """See EngineApi."""
         reply = parsed_or_empty(body)
-        usage, blocks = typed(dict, reply.get("usage")), objects(reply.get("content"))
-        read, written = (
-            count(usage.get("cache_read_input_tokens")),
-            count(usage.get("cache_creation_input_tokens")),
-        )
-        searched = sum(block.get("type") == _RESULT for block in blocks)
+        blocks = objects(reply.get("content"))
+        result_blocks = sum(block.get("type") == _RESULT for block in blocks)
+        usage = typed(dict, reply.get("usage"))
+        tool_usage = typed(dict, usage.get("server_tool_use"))
+        prompt_parts = [count(usage.get(name)) for name in ("input_tokens", *_CACHED)]
+        are_reported = are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED)
         return Billed(
-            prompt=count(usage.get("input_tokens")) + read + written,
+            prompt=sum(prompt_parts),
             response=count(usage.get("output_tokens")),
-            searches=count(
-                typed(dict, usage.get("server_tool_use")).get("web_search_requests"), searched
-            ),
-            is_reported=not blocks
-            or are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED),
+            searches=count(tool_usage.get("web_search_requests"), result_blocks),
+            is_reported=are_reported or not blocks,
         )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
@@ -194,8 +193,12 @@ def _answer_blocks(blocks: Sequence[Json]) -> list[Json]:
             runs[-1].append(block)
         elif block.get("type") in (_RESULT, "server_tool_use"):
             runs.append([])
-    kept = [run for run in runs[:-1] if any(objects(block.get("citations")) for block in run)]
-    return [block for run in (*kept, runs[-1]) for block in run]
+    *earlier_runs, last_run = runs
+    answer_blocks: list[Json] = []
+    for run in earlier_runs:
+        if any(objects(block.get("citations")) for block in run):
+            answer_blocks += run
+    return answer_blocks + last_run
 
 
 def _joined(blocks: Sequence[Json]) -> tuple[str, tuple[Span, ...]]:
@@ -214,6 +217,6 @@ def _joined(blocks: Sequence[Json]) -> tuple[str, tuple[Span, ...]]:
 def _sources(results: Sequence[Json]) -> Iterator[Source]:
     now = utc_now()
     for result in results:
-        for found in objects(result.get("content")):
-            published = spoken_date(found.get("page_age"), now)
-            yield Source(typed(str, found.get("url")), typed(str, found.get("title")), published)
+        for page in objects(result.get("content")):
+            published = spoken_date(page.get("page_age"), now)
+            yield Source(typed(str, page.get("url")), typed(str, page.get("title")), published)

@@ -62,11 +62,10 @@ def instructions(query: SearchQuery, now: datetime, citing: str = "") -> str:
         now: the current time in UTC.
         citing: how to cite, for a model whose API does not cite by itself.
     """
-    lines = [
-        _RULES,
-        *([f"- {citing}"] if citing else []),
-        f"- Cite at most {query.max_results} different pages, the best ones.",
-    ]
+    lines = [_RULES]
+    if citing:
+        lines.append(f"- {citing}")
+    lines.append(f"- Cite at most {query.max_results} different pages, the best ones.")
     if query.language:
         lines.append(f"- Answer in the language with the ISO 639-1 code {query.language}.")
     if query.freshness_hours:
@@ -89,9 +88,9 @@ def parsed_or_empty(body: bytes) -> Json:
 
 def are_counts(usage: Json, *names: str, optional: Sequence[str] = ()) -> bool:
     """Whether the usage has a count under each of `names`, and nothing else than a count under the optional ones."""
-    return all(is_count(usage.get(name)) for name in names) and all(
-        usage.get(name) is None or is_count(usage[name]) for name in optional
-    )
+    if not all(is_count(usage.get(name)) for name in names):
+        return False
+    return all(usage.get(name) is None or is_count(usage[name]) for name in optional)
 
 
 CUT_OFF = "The answer was cut off: it reached the maximum length."
@@ -283,26 +282,25 @@ class Model:
 
     def tokens_usd(self, billed: Billed, now: datetime) -> float:
         """The price of the tokens at `now` (UTC), without the searches."""
-        if (earlier := self.earlier) and now.date() <= earlier.last_day:
+        earlier = self.earlier
+        if earlier and now.date() <= earlier.last_day:
             before = replace(
                 self, prompt_usd=earlier.prompt_usd, response_usd=earlier.response_usd, earlier=None
             )
             return before.tokens_usd(billed, now)
         if self.long_prompt and billed.prompt > self.long_prompt.tokens:
             long = self.long_prompt
-            return (
-                billed.prompt * long.prompt_usd + billed.response * long.response_usd
-            ) / _MILLION
+            usd = billed.prompt * long.prompt_usd + billed.response * long.response_usd
+            return usd / _MILLION
         cached = min(billed.cached, billed.prompt)
         written = min(billed.cache_written, billed.prompt - cached)
         cached_usd = self.prompt_usd if self.cached_usd is None else self.cached_usd
         write_usd = self.prompt_usd if self.cache_write_usd is None else self.cache_write_usd
-        return (
-            (billed.prompt - cached - written) * self.prompt_usd
-            + cached * cached_usd
-            + written * write_usd
-            + billed.response * self.response_usd
-        ) / _MILLION
+        usd = (billed.prompt - cached - written) * self.prompt_usd
+        usd += cached * cached_usd
+        usd += written * write_usd
+        usd += billed.response * self.response_usd
+        return usd / _MILLION
 
     def has_ended(self, now: datetime) -> bool:
         """Whether the model is gone at `now` (UTC)."""
@@ -318,36 +316,48 @@ def find_model(name: str, known: Sequence[Model]) -> Model | None:
     return by_name.get(name) or by_name.get(_SNAPSHOT.sub("", name))
 
 
-def findings(
-    models: Mapping[str, tuple[date | None, bool]], vendor: str, setting: str, now: datetime
-) -> list[str]:
-    """What an operator should change about the models of `setting`. No shutdown counts that another model outlasts.
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A model as its vendor lists it: its shutdown date if known, and whether this key may use it."""
 
-    Args:
-        models: name -> the shutdown date, and whether the vendor lists the model.
+    name: str
+    ends: date | None
+    is_listed: bool
+
+    def serves(self, today: date) -> bool:
+        return self.is_listed and (self.ends is None or self.ends > today)
+
+
+def findings(models: Sequence[Listing], vendor: str, setting: str, now: datetime) -> list[str]:
+    """What an operator should change about the models of `setting`. No shutdown counts that another model outlasts.
 
     Raises:
         SearchProviderError: no model serves now.
     """
-    found = {
-        name: _finding(name, vendor, ends, now, listed=listed)
-        for name, (ends, listed) in models.items()
-    }
-    if not any(listed and (ends or date.max) > now.date() for ends, listed in models.values()):
-        reasons = " ".join(filter(None, found.values())) or "None is named."
+    today = now.date()
+    if not any(model.serves(today) for model in models):
+        faults = filter(None, (_fault(model, vendor, today) for model in models))
+        reasons = " ".join(faults) or "None is named."
         raise SearchProviderError(f"No model in {setting} is available. {reasons}")
-    outlasted = any(listed and ends is None for ends, listed in models.values())
-    return [text for name, text in found.items() if text and not (outlasted and models[name][0])]
+    one_stays = any(model.is_listed and model.ends is None for model in models)
+    faults_to_tell = []
+    for model in models:
+        fault = _fault(model, vendor, today)
+        is_outlasted = one_stays and model.ends is not None
+        if fault and not is_outlasted:
+            faults_to_tell.append(fault)
+    return faults_to_tell
 
 
-def _finding(
-    name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool
-) -> str | None:
-    if ends and ends <= now.date():
-        return f"{vendor} ended the model {name} on {ends}."
-    if not listed:
-        return f"The model {name} does not exist for this key."
-    return f"The model {name} is switched off on {ends}." if ends else None
+def _fault(model: Listing, vendor: str, today: date) -> str | None:
+    """Why the model does not serve, or will not serve some day; None if it will."""
+    if model.ends and model.ends <= today:
+        return f"{vendor} ended the model {model.name} on {model.ends}."
+    if not model.is_listed:
+        return f"The model {model.name} does not exist for this key."
+    if model.ends:
+        return f"The model {model.name} is switched off on {model.ends}."
+    return None
 
 
 IMPOSSIBLE_BILL = (

@@ -118,44 +118,31 @@ class Gemini(EngineApi):
         text, starts = _joined(parts)
         is_filtered = reason in _FILTERED
         if not text.strip():
-            raise (
-                filtered(self.vendor)
-                if is_filtered
-                else not_written(self.vendor, None if reason == "STOP" else reason)
-            )
+            if is_filtered:
+                raise filtered(self.vendor)
+            raise not_written(self.vendor, None if reason == "STOP" else reason)
         grounding = typed(dict, candidate.get("groundingMetadata"))
-        webs = [
-            typed(dict, chunk.get("web")) for chunk in objects(grounding.get("groundingChunks"))
-        ]
-        # One recorded address contained raw spaces.
-        chunks = [
-            Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title")))
-            for web in webs
-        ]
+        chunks = [_source(chunk) for chunk in objects(grounding.get("groundingChunks"))]
         if not grounding.get("webSearchQueries") and not chunks:
             raise not_searched(self.vendor)
         # Some chunks are no web pages, such as a place of Google Maps.
         unnamed = sum(not is_web_address(chunk.url) for chunk in chunks)
-        spans, lost = _spans(
-            objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks
-        )
+        supports = objects(grounding.get("groundingSupports"))[:MAX_SPANS]
+        spans, lost = _spans(supports, parts, starts, chunks)
+        suggestions = typed(dict, grounding.get("searchEntryPoint")).get("renderedContent")
+        notes = {
+            FILTERED: is_filtered,
+            CUT_OFF: reason == "MAX_TOKENS",
+            lost_citations(lost): lost,
+            unnamed_citations(unnamed): unnamed,
+        }
         return Answer(
             text=text,
             spans=spans,
             provider=self.name,
             sources=tuple(chunk for chunk in chunks if is_web_address(chunk.url)),
-            search_suggestions=typed(
-                str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent")
-            )
-            or None,
-            warnings=applying(
-                {
-                    FILTERED: is_filtered,
-                    CUT_OFF: reason == "MAX_TOKENS",
-                    lost_citations(lost): lost,
-                    unnamed_citations(unnamed): unnamed,
-                }
-            ),
+            search_suggestions=typed(str, suggestions) or None,
+            warnings=applying(notes),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -165,16 +152,17 @@ class Gemini(EngineApi):
         candidates = objects(reply.get("candidates"))
         groundings = [typed(dict, candidate.get("groundingMetadata")) for candidate in candidates]
         queries = [typed(list, grounding.get("webSearchQueries")) for grounding in groundings]
-        searched = any(grounding.get("groundingChunks") for grounding in groundings)
-        optional = ("toolUsePromptTokenCount", "thoughtsTokenCount")
+        searches = sum(map(len, queries))
+        if not searches and any(grounding.get("groundingChunks") for grounding in groundings):
+            searches = 1  # it lists pages, but not the query that found them
+        prompt, tool_prompt = "promptTokenCount", "toolUsePromptTokenCount"
+        response, thoughts = "candidatesTokenCount", "thoughtsTokenCount"
+        are_reported = are_counts(usage, prompt, response, optional=(tool_prompt, thoughts))
         return Billed(
-            prompt=count(usage.get("promptTokenCount"))
-            + count(usage.get("toolUsePromptTokenCount")),
-            response=count(usage.get("candidatesTokenCount"))
-            + count(usage.get("thoughtsTokenCount")),
-            searches=sum(map(len, queries)) or int(searched),
-            is_reported=not candidates
-            or are_counts(usage, "promptTokenCount", "candidatesTokenCount", optional=optional),
+            prompt=count(usage.get(prompt)) + count(usage.get(tool_prompt)),
+            response=count(usage.get(response)) + count(usage.get(thoughts)),
+            searches=searches,
+            is_reported=are_reported or not candidates,
         )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
@@ -208,12 +196,21 @@ API = Gemini
 
 
 def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
+    """The text of the parts without thoughts, and where each part with words begins in it, by its index."""
     text, starts = "", {}
     for index, part in enumerate(parts):
-        if not part.get("thought") and (words := typed(str, part.get("text"))):
+        words = typed(str, part.get("text"))
+        if words and not part.get("thought"):
             starts[index] = len(text)
             text += words
     return text, starts
+
+
+def _source(chunk: Json) -> Source:
+    web = typed(dict, chunk.get("web"))
+    # One recorded address contained raw spaces.
+    url = typed(str, web.get("uri")).replace(" ", "%20")
+    return Source(url, typed(str, web.get("title")))
 
 
 def _spans(
@@ -231,13 +228,11 @@ def _spans(
         if place is None:
             lost += 1
             continue
-        spans += [
-            Span(chunks[number].url, chunks[number].title, *place)
-            for number in typed(list, support.get("groundingChunkIndices"))
-            if isinstance(number, int)
-            and 0 <= number < len(chunks)
-            and is_web_address(chunks[number].url)
-        ]
+        for number in typed(list, support.get("groundingChunkIndices")):
+            if isinstance(number, int) and 0 <= number < len(chunks):
+                chunk = chunks[number]
+                if is_web_address(chunk.url):
+                    spans.append(Span(chunk.url, chunk.title, *place))
     return tuple(spans), lost
 
 
@@ -245,11 +240,8 @@ def _place(
     segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int]
 ) -> tuple[int, int] | None:
     """The position of a segment. Its part index is often missing or counts removed thoughts, so its words decide."""
-    first, last, words = (
-        count(segment.get("startIndex")),
-        count(segment.get("endIndex")),
-        segment.get("text"),
-    )
+    first, last = count(segment.get("startIndex")), count(segment.get("endIndex"))
+    words = segment.get("text")
     named = count(segment.get("partIndex"))
     for index in sorted(encoded, key=lambda index: index != named):
         piece = encoded[index][first:last].decode("utf-8", "replace")
@@ -270,22 +262,29 @@ def _error(body: bytes) -> Json:
 
 def _over_quota(details: Sequence[Json]) -> SearchError:
     """The error for an exceeded limit: a daily one lasts until the next day, one per minute is retryable."""
-    violations = [
-        violation for detail in details for violation in objects(detail.get("violations"))
-    ]
-    if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
-        return quota_is_spent("Gemini")
-    delays = [typed(str, detail.get("retryDelay")).removesuffix("s") for detail in details]  # 34s
-    wait = next(
-        (min(float(delay), 86_400.0) for delay in delays if delay.replace(".", "", 1).isdecimal()),
-        None,
-    )
+    for detail in details:
+        for violation in objects(detail.get("violations")):
+            if "PerDay" in str(violation.get("quotaId")):
+                return quota_is_spent("Gemini")
     return SearchProviderError(
         "Gemini's rate limit is reached (HTTP 429).",
-        retry_after=wait,
+        retry_after=_retry_delay(details),
         retryable=True,
         details={"reason": RATE_LIMITED},
     )
+
+
+LONGEST_DELAY = 86_400.0
+"""A day (seconds): no limit lasts longer."""
+
+
+def _retry_delay(details: Sequence[Json]) -> float | None:
+    """The seconds until Google wants to be asked again, which it writes as `34s`; None if it does not say."""
+    for detail in details:
+        delay = typed(str, detail.get("retryDelay")).removesuffix("s")
+        if delay.replace(".", "", 1).isdecimal():
+            return min(float(delay), LONGEST_DELAY)
+    return None
 
 
 MOST_LINKS = 20

@@ -21,6 +21,7 @@ from websearch_gateway.answers.common import (
     Billed,
     EngineApi,
     Finish,
+    Listing,
     Model,
     ModelGone,
     OptionRefused,
@@ -130,14 +131,7 @@ class HttpEngine:
             SearchTimeoutError: no reply in time.
             NotAsked: the vendor cannot apply the lists of domains.
         """
-        include, exclude, most = (
-            call.query.include_domains,
-            call.query.exclude_domains,
-            self.api.most_domains,
-        )
-        if (exclude and (include or not most)) or len(include) > most:
-            # An answer could rest on unwanted pages.
-            raise NotAsked(f"{self.api.vendor} cannot apply these lists of domains.")
+        self._refuse_long_lists(call.query)
         for model in self._available_models:
             if self._is_gone(model):
                 continue
@@ -147,9 +141,16 @@ class HttpEngine:
                 return await self.finish(answer, call) if self.finish else answer
             except ModelGone:
                 self._gone_until[model] = self.clock() + GONE_SECONDS
-        raise SearchProviderError(
-            f"None of the models in {self._models_setting} serves ({', '.join(self.models) or 'none is named'})."
-        )
+        names = ", ".join(self.models) or "none is named"
+        raise SearchProviderError(f"None of the models in {self._models_setting} serves ({names}).")
+
+    def _refuse_long_lists(self, query: SearchQuery) -> None:
+        """Refuse lists of domains that the vendor cannot apply: an answer could rest on unwanted pages."""
+        include, exclude, most = query.include_domains, query.exclude_domains, self.api.most_domains
+        has_both = bool(include and exclude)
+        cannot_exclude = bool(exclude) and not most
+        if has_both or cannot_exclude or len(include) > most:
+            raise NotAsked(f"{self.api.vendor} cannot apply these lists of domains.")
 
     async def warm_up(self) -> None:
         """Load the vendor's library, if it has one."""
@@ -164,20 +165,24 @@ class HttpEngine:
         """
         request = HttpRequest("GET", self.api.base_url + self.api.models_path)
         listed = self.api.listed(await self._body(request, await self._send(request, deadline)))
-        ends = {name: model.ends for name in self.models if (model := self._known(name))}
-        known = {
-            name: (listed.get(name) or ends.get(name), not listed or name in listed)
-            for name in self.models
-        }
-        return findings(known, self.api.vendor, self._models_setting, self.now())
+        models = []
+        for name in self.models:
+            known = self._known(name)
+            ends = listed.get(name) or (known.ends if known else None)
+            # A vendor that lists nothing, such as a relay, may still serve the model.
+            models.append(Listing(name, ends, is_listed=not listed or name in listed))
+        return findings(models, self.api.vendor, self._models_setting, self.now())
 
     @property
     def _available_models(self) -> list[str]:
-        return [
-            name
-            for name in self.models
-            if not ((model := self._known(name)) and model.has_ended(self.now()))
-        ]
+        """The models that are not past their shutdown date, in order."""
+        now = self.now()
+        available = []
+        for name in self.models:
+            known = self._known(name)
+            if known is None or not known.has_ended(now):
+                available.append(name)
+        return available
 
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()
@@ -211,38 +216,40 @@ class HttpEngine:
     async def _attempt(
         self, model: str, request: HttpRequest, call: Call, replies: list[bytes]
     ) -> Answer:
-        """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones."""
-        asked: HttpRequest | None = request
+        """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones.
+
+        The bill first gets the usual price of each request; at the end the counts in the replies take its place.
+        """
         earlier = len(replies)
-        paid = (
-            self._usd(
-                model, (await in_own_thread_if_large(_size(replies), self._billed, replies))[0]
-            )
-            if replies
-            else 0.0
-        )
-        usual, assumed = self._usd(model, self.api.limits.usual), 0.0
+        booked_usd = 0.0
+        if replies:
+            counted, _ = await self._counted(replies)
+            booked_usd = self._usd(model, counted)
+        usual_usd = self._usd(model, self.api.limits.usual)
+        asked: HttpRequest | None = request
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
-                with billed(call.bill, usual):
+                with billed(call.bill, usual_usd):
                     reply = await self._send(asked, call)
-                # Its own count takes the place of the usual price, unless it is unread.
+                # `billed` takes back the price of other statuses.
                 if 200 <= reply.status < 300:
-                    assumed += usual
-                replies.append(await self._body(asked, reply))
-                asked = await in_own_thread_if_large(
-                    len(replies[-1]), self.api.next_turn, asked, replies[-1]
-                )
-            parse, vendor = without_key(self.api).parse, self.api.vendor
+                    booked_usd += usual_usd
+                body = await self._body(asked, reply)
+                replies.append(body)
+                asked = await in_own_thread_if_large(len(body), self.api.next_turn, asked, body)
             answer = await self.parser.read(
-                Answer, parse, *replies[earlier:], vendor=vendor, deadline=call
+                Answer,
+                without_key(self.api).parse,
+                *replies[earlier:],
+                vendor=self.api.vendor,
+                deadline=call,
             )
         except SearchError:  # a request that was sent is billed, usable or not
-            counted, _ = await in_own_thread_if_large(_size(replies), self._billed, replies)
-            call.bill.book(self._usd(model, counted) - paid - assumed)
+            counted, _ = await self._counted(replies)
+            call.bill.book(self._usd(model, counted) - booked_usd)
             raise
-        counted, notes = await in_own_thread_if_large(_size(replies), self._billed, replies)
-        call.bill.book(self._usd(model, counted) - paid - assumed)
+        counted, notes = await self._counted(replies)
+        call.bill.book(self._usd(model, counted) - booked_usd)
         if counted.is_reported:
             note_tokens(
                 self.api.traced_as or self.name,
@@ -252,75 +259,86 @@ class HttpEngine:
                 counted.cached,
             )
         await in_own_thread_if_large(len(replies[-1]), note_reply, replies[-1])
-        answer = await in_own_thread_if_large(
-            len(answer.text), citing_links, replace(answer, warnings=(*notes, *answer.warnings))
-        )
+        answer = replace(answer, warnings=(*notes, *answer.warnings))
+        answer = await in_own_thread_if_large(len(answer.text), citing_links, answer)
         return self._complete(answer, model, call.query, counted)
 
-    def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
+    async def _counted(self, replies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
         """The usage to bill for the replies, and the warnings about counts that cannot be billed as they are."""
-        reported, limits = [self.api.billed(body) for body in bodies], self.api.limits
-        billed = sum(map(limits.booked, reported), start=Billed())
-        possible = list(map(limits.allow, reported))
-        unreported = any(
-            fits and not bill.is_reported for fits, bill in zip(possible, reported, strict=True)
-        )
-        notes = {IMPOSSIBLE_BILL: not all(possible), UNREPORTED_BILL: unreported}
-        return billed, applying(notes)
+        size = sum(map(len, replies))
+        return await in_own_thread_if_large(size, self._billed, replies)
+
+    def _billed(self, replies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
+        limits = self.api.limits
+        total = Billed()
+        impossible = unreported = False
+        for body in replies:
+            reported = self.api.billed(body)
+            total += limits.booked(reported)
+            if not limits.allow(reported):
+                impossible = True
+            elif not reported.is_reported:
+                unreported = True
+        return total, applying({IMPOSSIBLE_BILL: impossible, UNREPORTED_BILL: unreported})
 
     def _usd(self, model: str, billed: Billed) -> float:
+        """The price of what one model used, its searches included."""
         per_search = self.api.search_usd if self.search_usd is None else self.search_usd
+        usd = billed.searches * per_search
         known = self._known(model)
-        return billed.searches * per_search + (
-            known.tokens_usd(billed, self.now()) if known else 0.0
-        )
+        if known:
+            usd += known.tokens_usd(billed, self.now())
+        return usd
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
-        # The gateway applies long lists too.
-        domains: Literal["upstream", "local"] = (
-            "upstream" if len(query.exclude_domains) <= self.api.most_domains else "local"
-        )
+        """The answer with what it does not say of itself: its model, usage, filters and warnings."""
+        usage = TokenUsage()
+        if billed.is_reported:
+            usage = TokenUsage(billed.prompt, billed.response)
         gone = ", ".join(name for name in self._available_models if self._is_gone(name))
+        has_price = self._known(model) is not None
         notes = {
             f"{model} answered, since this key has no model {gone}. Change {self._models_setting}.": gone,
-            f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(
-                model
-            ),
+            f"The price of {model} is unknown: costUsd counts its searches only.": not has_price,
         }
         return replace(
             answer,
             provider=f"{model}-web-search",
             model=model,
-            usage=TokenUsage(billed.prompt, billed.response)
-            if billed.is_reported
-            else TokenUsage(),
+            usage=usage,
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 language="prompt" if query.language else None,
                 region=query.region if self.api.takes_region else None,
-                domains=domains if query.include_domains or query.exclude_domains else None,
+                domains=self._applied_domains(query),
             ),
             warnings=(*applying(notes), *answer.warnings),
         )
 
+    def _applied_domains(self, query: SearchQuery) -> Literal["upstream", "local"] | None:
+        """Who applies the query's lists of domains. The gateway applies a list that is too long for the vendor."""
+        if not query.include_domains and not query.exclude_domains:
+            return None
+        return "upstream" if len(query.exclude_domains) <= self.api.most_domains else "local"
+
     async def _send(self, request: HttpRequest, deadline: Deadline) -> Reply:
         note_host(request.url)
-        within, request = (
-            deadline.within(self.timeout_seconds),
-            replace(request, headers=self.api.headers()),
-        )
-        reply = await (
-            self.sdk(request, within)
-            if self.sdk
-            else send(self.client, request, within, self.api.vendor, max_bytes=MAX_REPLY_BYTES)
-        )
+        request = replace(request, headers=self.api.headers())
+        until = deadline.within(self.timeout_seconds)
+        if self.sdk:
+            reply = await self.sdk(request, until)
+        else:
+            reply = await send(
+                self.client, request, until, self.api.vendor, max_bytes=MAX_REPLY_BYTES
+            )
         note_status(reply.status)
         return reply
 
     async def _body(self, request: HttpRequest, reply: Reply) -> bytes:
-        if error := await in_own_thread_if_large(
-            len(reply.body), self.api.refusal, request, reply
-        ) or self._failure(reply):
+        """The body of a good reply. Raises the error of another one."""
+        refusal = await in_own_thread_if_large(len(reply.body), self.api.refusal, request, reply)
+        error = refusal or self._failure(reply)
+        if error:
             raise error
         return reply.body
 
@@ -336,7 +354,3 @@ class HttpEngine:
         if status == 404:
             return ModelGone(f"{vendor} does not know the model.")
         return refusal_of(status, reply.headers, vendor, f"{self.name.upper()}_API_KEY")
-
-
-def _size(replies: Sequence[bytes]) -> int:
-    return sum(map(len, replies))

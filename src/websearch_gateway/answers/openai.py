@@ -11,9 +11,9 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -172,37 +172,28 @@ class OpenAI(EngineApi):
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: these models refuse it."""
+        tool: dict[str, Any] = {"type": "web_search", "search_context_size": "low"}
         # Without a location OpenAI searches as if from the United States.
-        location = {"type": "approximate"} | ({"country": query.region} if query.region else {})
+        tool["user_location"] = {"type": "approximate"}
+        if query.region:
+            tool["user_location"]["country"] = query.region
         # A blocked domain may leak through: platform.openai.com/docs/guides/tools-web-search#domain-filtering
-        allowed, blocked = list(query.include_domains), list(query.exclude_domains[:MOST_DOMAINS])
-        listed = (
-            {"allowed_domains": allowed}
-            if allowed
-            else {"blocked_domains": blocked}
-            if blocked
-            else {}
-        )
-        known_model = find_model(model, self.known_models)
-        body = {
+        if query.include_domains:
+            tool["filters"] = {"allowed_domains": list(query.include_domains)}
+        elif query.exclude_domains:
+            tool["filters"] = {"blocked_domains": list(query.exclude_domains[:MOST_DOMAINS])}
+        body: dict[str, Any] = {
             "model": model,
             "instructions": instructions(query, now, LINK_RULE),
             "input": query.text,
-            "tools": [
-                {
-                    "type": "web_search",
-                    "search_context_size": "low",
-                    "user_location": location,
-                    **({"filters": listed} if listed else {}),
-                }
-            ],
+            "tools": [tool],
             # Not the tool's name, which some models refuse.
             "tool_choice": "required",
-            **(
-                {"reasoning": {"effort": EFFORT}}
-                if known_model and EFFORT in known_model.efforts
-                else {}
-            ),
+        }
+        known_model = find_model(model, self.known_models)
+        if known_model and EFFORT in known_model.efforts:
+            body["reasoning"] = {"effort": EFFORT}
+        body |= {
             "max_tool_calls": MAX_TOOL_CALLS,
             "include": ["web_search_call.action.sources"],
             "max_output_tokens": MAX_OUTPUT_TOKENS,
@@ -221,14 +212,12 @@ class OpenAI(EngineApi):
         messages = [item for item in items if item.get("type") == "message"]
         # If the model marks its final message, the others are thinking aloud.
         final = [message for message in messages if message.get("phase") == "final_answer"]
-        parts = [part for message in final or messages for part in objects(message.get("content"))]
-        text, spans, cited, lost = _text(
-            part for part in parts if part.get("type") == "output_text"
-        )
+        parts = _parts(final or messages)
+        written = _written(part for part in parts if part.get("type") == "output_text")
         cut_off = reply.get("status") == "incomplete"
         reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
         is_filtered = reason == "content_filter"
-        if not text.strip():
+        if not written.text.strip():
             if is_filtered:
                 raise filtered(self.vendor)
             if any(part.get("type") == "refusal" for part in parts):
@@ -240,53 +229,46 @@ class OpenAI(EngineApi):
             if item.get("type") == "web_search_call" and item.get("status") != "failed"
         ]
         # Relays that search themselves show no call, but only citations.
-        if not calls and not cited:
+        if not calls and not written.cited:
             raise not_searched(self.vendor)
-        actions = [typed(dict, call.get("action")) for call in calls]
-        # Pages that were opened come before the search results, since they were read.
-        pages = [*cited, *(typed(str, action.get("url")) for action in actions)]
-        for action in actions:
-            pages += [typed(str, source.get("url")) for source in objects(action.get("sources"))]
-        pages_of_xai = typed(list, reply.get("citations"))
-        pages += [url for url in pages_of_xai if isinstance(url, str)]
-        urls: dict[str, str] = {}
-        for url in filter(is_web_address, pages):
-            urls.setdefault(page_key(url), url)
+        urls = [*written.cited, *_visited(calls)]
+        urls_of_xai = typed(list, reply.get("citations"))
+        urls += [url for url in urls_of_xai if isinstance(url, str)]
+        sources: dict[str, Source] = {}
+        for url in filter(is_web_address, urls):
+            sources.setdefault(page_key(url), Source(url))
+        notes = {
+            FILTERED: is_filtered,
+            CUT_OFF: cut_off and not is_filtered,
+            lost_citations(written.lost): written.lost,
+        }
         return Answer(
-            text=text,
-            spans=tuple(spans),
+            text=written.text,
+            spans=tuple(written.spans),
             provider=self.name,
-            sources=tuple(map(Source, urls.values())),
-            warnings=applying(
-                {
-                    FILTERED: is_filtered,
-                    CUT_OFF: cut_off and not is_filtered,
-                    lost_citations(lost): lost,
-                }
-            ),
+            sources=tuple(sources.values()),
+            warnings=applying(notes),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
         reply = parsed_or_empty(body)
-        calls = [
-            item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"
-        ]
+        output = objects(reply.get("output"))
+        calls = [item for item in output if item.get("type") == "web_search_call"]
         actions = [typed(dict, call.get("action")) for call in calls]
         usage = typed(dict, reply.get("usage"))
         details = typed(dict, usage.get("input_tokens_details"))
         tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
-        searched = sum(action.get("type") == "search" for action in actions)
-        if not searched and (actions or _cites(reply)):
-            searched = 1  # relays that search themselves show no call
+        searches = sum(action.get("type") == "search" for action in actions)
+        if not searches and (actions or any(map(citation_notes, _parts(output)))):
+            searches = 1  # relays that search themselves show no call
         return Billed(
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
             cached=count(details.get("cached_tokens")),
             cache_written=count(details.get("cache_write_tokens")),
-            searches=count(tool_usage.get("num_requests"), searched),
-            is_reported=not objects(reply.get("output"))
-            or are_counts(usage, "input_tokens", "output_tokens"),
+            searches=count(tool_usage.get("num_requests"), searches),
+            is_reported=not output or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
@@ -301,9 +283,8 @@ class OpenAI(EngineApi):
         code = typed(str, error.get("code"))
         # xAI gives a text as the error.
         words = typed(str, error.get("message")) or typed(str, body.get("error"))
-        if code in _MODEL_GONE or (
-            status == 404 and (error.get("param") == "model" or "model" in words.casefold())
-        ):
+        is_about_model = error.get("param") == "model" or "model" in words.casefold()
+        if code in _MODEL_GONE or (status == 404 and is_about_model):
             return ModelGone("The model does not exist, or not for this key.")
         if status == 402 or code in _QUOTA or error.get("type") in _QUOTA:
             return quota_is_spent(self.vendor)
@@ -317,9 +298,8 @@ class OpenAI(EngineApi):
             )
         if status in (400, 413, 422):
             question = typed(str, (request.json or {}).get("input"))
-            return _bad_request(
-                status, {**error, "message": words}, private=(self.key.get_secret_value(), question)
-            )
+            private = (self.key.get_secret_value(), question)
+            return _bad_request(status, {**error, "message": words}, private)
         if status == 404:
             return SearchProviderError(
                 "There is no Responses API at OPENAI_BASE_URL (HTTP 404); most addresses end in /v1."
@@ -367,8 +347,10 @@ def _refused_option(param: str, words: str) -> str | None:
         param = f"{param} {argument[1]}"
     all_words = f"{param} {words}".casefold().replace(" ", "_")
     for option in _OPTIONS:
-        # `include` is also a word of ordinary messages.
-        if option in all_words if "_" in option or option == "reasoning" else option in param:
+        # `include` and `store` are also words of ordinary messages.
+        is_ordinary_word = "_" not in option and option != "reasoning"
+        names_option = option in param if is_ordinary_word else option in all_words
+        if names_option:
             return option
     return None
 
@@ -376,41 +358,67 @@ def _refused_option(param: str, words: str) -> str | None:
 def _without_identifiers(message: str, private: Sequence[str]) -> str:
     """The message in one line, without keys and names of organisations; empty if it quotes a private value."""
     folded = message.casefold()
-    for secret in private:
-        pieces = {
-            secret[i : i + _QUOTED_CHARS] for i in range(max(1, len(secret) - _QUOTED_CHARS + 1))
-        }
-        if any(piece.casefold() in folded for piece in pieces if piece):
-            return ""
-    return _BLANK.sub(" ", _IDENTIFIERS.sub("…", message)).strip()[:_MAX_MESSAGE].rstrip(". ")
+    for value in private:
+        for start in range(max(1, len(value) - _QUOTED_CHARS + 1)):
+            piece = value[start : start + _QUOTED_CHARS].casefold()
+            if piece and piece in folded:
+                return ""
+    line = _BLANK.sub(" ", _IDENTIFIERS.sub("…", message)).strip()
+    return line[:_MAX_MESSAGE].rstrip(". ")
 
 
 # --- replies --------------------------------------------------------------------------------------------------------
 
 
-def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
-    """The whole text, its spans, all URLs that are cited, and how many citations have no place at all."""
-    text, spans, cited, lost = "", [], [], 0
+def _parts(items: Iterable[Json]) -> list[Json]:
+    """The parts of the contents of all items; only messages have contents."""
+    parts: list[Json] = []
+    for item in items:
+        parts += objects(item.get("content"))
+    return parts
+
+
+def _visited(calls: Sequence[Json]) -> list[str]:
+    """The URLs in calls of the search tool. Pages that were opened come before the search results: they were read."""
+    actions = [typed(dict, call.get("action")) for call in calls]
+    urls = [typed(str, action.get("url")) for action in actions]
+    for action in actions:
+        urls += [typed(str, source.get("url")) for source in objects(action.get("sources"))]
+    return urls
+
+
+@dataclass(slots=True)
+class _Written:
+    """The text of a reply with its spans, all URLs that it cites, and how many citations have no place in it."""
+
+    text: str = ""
+    spans: list[Span] = field(default_factory=list)
+    cited: list[str] = field(default_factory=list)
+    lost: int = 0
+
+
+def _written(parts: Iterable[Json]) -> _Written:
+    whole = _Written()
     for part in parts:
         words = typed(str, part.get("text"))
         notes = citation_notes(part)
+        whole.cited += filter(None, (typed(str, note.get("url")) for note in notes))
+        placed = []
         units = len(words.encode("utf-16-le", "replace")) // 2
-        placed = [span for note in notes[:MAX_SPANS] if (span := _span(note, words, units))]
-        lost += len(notes[:MAX_SPANS]) - len(placed)
-        cited += [url for note in notes if (url := typed(str, note.get("url")))]
+        for note in notes[:MAX_SPANS]:
+            span = _span(note, words, units)
+            if span is None:
+                whole.lost += 1
+            else:
+                placed.append(span)
         bare, placed = strip_markers(words, in_code_points(words, placed))
-        offset = len(text) + len(_BETWEEN_PARTS) if text else 0
-        text = text + _BETWEEN_PARTS + bare if text else bare
-        spans += [
-            Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed
-        ]
-    return text, spans, cited, lost
-
-
-def _cites(reply: Json) -> bool:
-    """Whether any part of a reply has a citation."""
-    parts = [part for item in objects(reply.get("output")) for part in objects(item.get("content"))]
-    return any(citation_notes(part) for part in parts)
+        if whole.text:
+            whole.text += _BETWEEN_PARTS
+        offset = len(whole.text)
+        whole.text += bare
+        for span in placed:
+            whole.spans.append(replace(span, start=span.start + offset, end=span.end + offset))
+    return whole
 
 
 def _span(note: Json, words: str, units: int) -> Span | None:
@@ -424,8 +432,11 @@ def _span(note: Json, words: str, units: int) -> Span | None:
     if not 0 <= start <= end <= units:
         start = words.find(url) if is_web_address(url) else -1
         end = start + len(url)
-    # xAI gives the number of its mark as the title.
-    return Span(url, "" if title.isdecimal() else title, start, end) if start >= 0 else None
+    if start < 0:
+        return None
+    if title.isdecimal():
+        title = ""  # xAI gives the number of its mark as the title
+    return Span(url, title, start, end)
 
 
 @dataclass(slots=True)

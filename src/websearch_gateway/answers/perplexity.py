@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
@@ -28,7 +29,7 @@ from websearch_gateway.answers.common import (
     shown_code,
     unnamed_citations,
 )
-from websearch_gateway.answers.reference_marks import resolve_marks
+from websearch_gateway.answers.reference_marks import Marked, resolve_marks
 from websearch_gateway.base import is_web_address, iso_date
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.evidence import in_code_points
@@ -40,7 +41,6 @@ MAX_TOKENS = 2048
 
 MOST_DOMAINS = 20
 """The longest `search_domain_filter`, which allows domains or, with a minus before them, blocks them."""
-
 
 LIMITS = Limits(
     most=Billed(prompt=60_000, response=MAX_TOKENS, searches=5),
@@ -63,16 +63,19 @@ class Perplexity(EngineApi):
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. Without `tool_choice` the model searches only if it wants to."""
-        location = {"user_location": {"country": query.region}} if query.region else {}
-        listed = query.include_domains or tuple(
-            f"-{name}" for name in query.exclude_domains[:MOST_DOMAINS]
-        )
-        filters = {"filters": {"search_domain_filter": list(listed)}} if listed else {}
+        tool: dict[str, Any] = {"type": "web_search"}
+        if query.region:
+            tool["user_location"] = {"country": query.region}
+        domains = list(query.include_domains)
+        if not domains:
+            domains = [f"-{name}" for name in query.exclude_domains[:MOST_DOMAINS]]
+        if domains:
+            tool["filters"] = {"search_domain_filter": domains}
         body = {
             "model": model,
             "instructions": instructions(query, now, MARK_RULE),
             "input": query.text,
-            "tools": [{"type": "web_search", **location, **filters}],
+            "tools": [tool],
             "tool_choice": "required",
             "max_output_tokens": MAX_TOKENS,
             "store": False,
@@ -84,103 +87,85 @@ class Perplexity(EngineApi):
         reply = reply_object(bodies[-1], self.vendor)
         if reply.get("status") == "failed" or reply.get("error"):
             error = typed(dict, reply.get("error"))
-            raise SearchProviderError(
-                f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))})."
-            )
+            code = error.get("code") or error.get("type")
+            raise SearchProviderError(f"Perplexity failed ({shown_code(code)}).")
         items = objects(reply.get("output"))
-        parts = [
-            part
-            for item in items
-            if item.get("type") == "message"
-            for part in objects(item.get("content"))
-        ]
+        parts: list[Json] = []
+        for item in items:
+            if item.get("type") == "message":
+                parts += objects(item.get("content"))
         reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
         is_filtered = reason == "content_filter"
         if any(part.get("type") == "refusal" for part in parts):
             raise declined()
-        text, spans, unknown = _written(
-            [part for part in parts if part.get("type") == "output_text"], dict(_found(items))
-        )
-        if not text.strip():
-            raise filtered(self.vendor) if is_filtered else not_written(self.vendor, reason or None)
-        searches = [item for item in items if item.get("type") == "search_results"]
-        if not searches:
+        numbered = list(_numbered_sources(items))
+        texts = [part for part in parts if part.get("type") == "output_text"]
+        written = _written(texts, dict(numbered))
+        if not written.text.strip():
+            if is_filtered:
+                raise filtered(self.vendor)
+            raise not_written(self.vendor, reason or None)
+        if not any(item.get("type") == "search_results" for item in items):
             raise not_searched(self.vendor)
         warnings = {
             FILTERED: is_filtered,
             CUT_OFF: reply.get("status") == "incomplete" and not is_filtered,
-            unnamed_citations(unknown): unknown,
+            unnamed_citations(written.unknown): written.unknown,
         }
         return Answer(
-            text=text,
-            spans=spans,
+            text=written.text,
+            spans=written.spans,
             provider=self.name,
-            sources=tuple(source for _, source in _found(items)),
+            sources=tuple(source for _, source in numbered),
             warnings=applying(warnings),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi."""
         reply = parsed_or_empty(body)
+        output = objects(reply.get("output"))
         usage = typed(dict, reply.get("usage"))
-        searched = sum(
-            item.get("type") == "search_results" for item in objects(reply.get("output"))
-        )
-        counted = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get(
-            "invocation"
-        )
+        search_items = sum(item.get("type") == "search_results" for item in output)
+        searches = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search"))
         return Billed(
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
-            searches=count(counted, searched),
-            is_reported=not objects(reply.get("output"))
-            or are_counts(usage, "input_tokens", "output_tokens"),
+            searches=count(searches.get("invocation"), search_items),
+            is_reported=not output or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
 
 API = Perplexity
 
 
-def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
+def _numbered_sources(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
+    """The results of all searches, each with the number by which marks name it; -1 if it has none."""
     for item in items:
-        if item.get("type") == "search_results":
-            for result in objects(item.get("results")):
-                published = iso_date(result.get("date")) or iso_date(result.get("last_updated"))
-                source = Source(
-                    typed(str, result.get("url")), typed(str, result.get("title")), published
-                )
-                number = result.get("id")
-                yield (
-                    int(number)
-                    if isinstance(number, str) and number.isdecimal()
-                    else count(number, -1),
-                    source,
-                )
+        if item.get("type") != "search_results":
+            continue
+        for result in objects(item.get("results")):
+            published = iso_date(result.get("date")) or iso_date(result.get("last_updated"))
+            url, title = typed(str, result.get("url")), typed(str, result.get("title"))
+            number = result.get("id")
+            if isinstance(number, str) and number.isdecimal():
+                number = int(number)
+            yield count(number, -1), Source(url, title, published)
 
 
-def _written(
-    parts: Sequence[Json], found: Mapping[int, Source]
-) -> tuple[str, tuple[Span, ...], int]:
-    """The text, its spans (from marks, or without marks from annotations), and the number of unknown marks."""
+def _written(parts: Sequence[Json], numbered: Mapping[int, Source]) -> Marked:
+    """The text with its spans: from its marks or, if it has none, from annotations."""
     text = "\n\n".join(typed(str, part.get("text")) for part in parts)
-    marked = resolve_marks(
-        text, {number: source for number, source in found.items() if is_web_address(source.url)}
-    )
+    pages = {number: source for number, source in numbered.items() if is_web_address(source.url)}
+    marked = resolve_marks(text, pages)
+    # Offsets of annotations count within one part.
     if marked.spans or len(parts) != 1:
-        return marked.text, marked.spans, marked.unknown
-    notes = [note for note in citation_notes(parts[0]) if note.get("url")]
-    spans = [
-        Span(
-            typed(str, note.get("url")),
-            typed(str, note.get("title")),
-            start,
-            count(note.get("end_index")),
-        )
-        for note in notes
-        if (start := count(note.get("start_index"), -1)) >= 0
-    ]
-    return (
-        (text, tuple(in_code_points(text, spans)), 0)
-        if spans
-        else (marked.text, (), marked.unknown)
-    )
+        return marked
+    spans = []
+    for note in citation_notes(parts[0]):
+        url, title = typed(str, note.get("url")), typed(str, note.get("title"))
+        start, end = count(note.get("start_index"), -1), count(note.get("end_index"))
+        if note.get("url") and start >= 0:
+            spans.append(Span(url, title, start, end))
+    if not spans:
+        return marked
+    return Marked(text, tuple(in_code_points(text, spans)), unknown=0)

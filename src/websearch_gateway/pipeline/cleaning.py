@@ -35,8 +35,17 @@ LONGEST_TEXT = 64_000
 
 LONGEST_QUOTE = 1_000
 """Characters of what a page says: longer than any sentence worth quoting."""
+LONGEST_TITLE = 300
+"""Characters: longer than any title that a person would write."""
+LONGEST_SNIPPET = 2_000
+"""Characters: the longest that vendors send, with room."""
+LONGEST_URL = 2_000
+"""Characters: no result page needs a longer URL, and fifty longer ones would fill a reply."""
 MOST_LINKS = 200
 """The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
+
+_LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)
+"""The start of a text that is a link: a scheme, or the `//` before a host."""
 
 
 async def cleaned_answer(answer: Answer, query: SearchQuery, addresses: AddressPolicy) -> Answer:
@@ -78,16 +87,17 @@ def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     # This changes only active content, such as an image whose URL carries data out. The spans after it are then off
     # by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
-    cited = list(filter(None, (_clean_span(span, show) for span in spans)))
-    sources = list(filter(None, (_clean_source(source, show) for source in answer.sources)))
-    dropped = len(spans) - len(cited) + len(answer.sources) - len(sources)
-    if dropped:
-        warnings = (*warnings, dropped_links_warning(dropped))
+    clean_spans = list(filter(None, (_clean_span(span, show) for span in spans)))
+    clean_sources = list(filter(None, (_clean_source(source, show) for source in answer.sources)))
+    dropped_spans = len(spans) - len(clean_spans)
+    dropped_sources = len(answer.sources) - len(clean_sources)
+    if dropped_spans or dropped_sources:
+        warnings = (*warnings, dropped_links_warning(dropped_spans + dropped_sources))
     return replace(
         answer,
         text=text,
-        spans=tuple(cited),
-        sources=tuple(sources),
+        spans=tuple(clean_spans),
+        sources=tuple(clean_sources),
         warnings=(*answer.warnings, *warnings),
     )
 
@@ -109,7 +119,9 @@ def _clean_span(span: Span, show: Callable[[str], str]) -> Span | None:
     if not url:
         return None
     title, _ = clean_line(span.title, LONGEST_TITLE, span.url)
-    quote = clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None
+    quote = None
+    if span.quote:
+        quote, _ = clean_line(span.quote, LONGEST_QUOTE, span.url)
     return replace(span, url=url, title=title, quote=quote)
 
 
@@ -123,11 +135,14 @@ def _clean_source(source: Source, show: Callable[[str], str]) -> Source | None:
 
 
 def _pieces_of_links(text: str, show: Callable[[str], str]) -> Sequence[tuple[int, int]]:
-    """The pieces to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
+    """The pieces to cut from the links in a text: non-public addresses whole, and invisible characters in others.
+
+    Of a Markdown link to a non-public address, `[words](address)`, the words stay.
+    """
     pieces: list[tuple[int, int]] = []
     for start, end in find_urls(text):
         url = text[start:end]
-        is_target = text[max(0, start - 2) : start] == "](" and text[end : end + 1] == ")"
+        is_target = text.endswith("](", 0, start) and text.startswith(")", end)
         if show(url):
             pieces += [(start + first, start + last) for first, last in unshown_pieces(url)]
         elif is_target:
@@ -135,14 +150,6 @@ def _pieces_of_links(text: str, show: Callable[[str], str]) -> Sequence[tuple[in
         else:
             pieces.append((start, end))
     return pieces
-
-
-LONGEST_TITLE = 300
-"""Characters: longer than any title that a person would write."""
-LONGEST_SNIPPET = 2_000
-"""Characters: the longest that vendors send, with room."""
-LONGEST_URL = 2_000
-"""No result page needs a longer URL, and fifty longer ones would fill a reply."""
 
 
 async def cleaned_hits(
@@ -202,7 +209,10 @@ def clean_items(
             clean.append(clean_item)
             orders.update(warnings)
     notes = _notes(orders, len(items) - len(clean))
-    return ({**reply, "items": clean} if items else dict(reply)), notes
+    clean_reply = dict(reply)
+    if items:
+        clean_reply["items"] = clean
+    return clean_reply, notes
 
 
 def _clean_item(
@@ -213,8 +223,8 @@ def _clean_item(
     for name, most in (("title", LONGEST_TITLE), ("snippet", LONGEST_SNIPPET)):
         text = item.get(name)
         if isinstance(text, str):
-            clean[name], found = clean_line(text, most, link)
-            warnings.update(found)
+            clean[name], new_warnings = clean_line(text, most, link)
+            warnings.update(new_warnings)
     url = item.get("formattedUrl")
     if isinstance(url, str):
         clean["formattedUrl"] = shown_url(url)
@@ -236,9 +246,6 @@ def _clean_pagemap(pagemap: Any, addresses: AddressPolicy) -> dict[str, list[dic
 
 def _clean_objects(objects: Iterable[Any], addresses: AddressPolicy) -> list[dict[str, str]]:
     return [_clean_object(value, addresses) for value in objects if isinstance(value, Mapping)]
-
-
-_LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)
 
 
 def _clean_object(value: Mapping[str, Any], addresses: AddressPolicy) -> dict[str, str]:

@@ -86,16 +86,17 @@ def finalize(
         *_warnings(text, len(answer.spans) - len(verified), citations, sources),
     ]
     is_filtered = query.freshness_hours or query.include_domains or query.exclude_domains
-    if text.strip() and not citations and not sources and is_filtered:
+    names_no_page = not citations and not sources
+    if text.strip() and names_no_page and is_filtered:
         warnings.append(nothing_found(query))
     beyond = len(cited_pages) - query.max_results
     if beyond > 0:
         warnings.append(
             f"Cited pages beyond maxResults, listed in sources without their place: {beyond}."
         )
-    fallback = answer.fallback and FallbackInfo(
-        from_=answer.fallback.given_up, reason=answer.fallback.reason
-    )
+    fallback = None
+    if answer.fallback:
+        fallback = FallbackInfo(from_=answer.fallback.given_up, reason=answer.fallback.reason)
     return SearchResponse(
         text=shown_text,
         citations=citations,
@@ -162,11 +163,11 @@ def _printable_answer(answer: Answer) -> tuple[str, list[Span]]:
     """The text without what a terminal obeys, and the spans on web addresses at their places in it, with clean titles."""
     controls = [match.span() for match in _CONTROLS.finditer(answer.text)]
     text, move = without_pieces(answer.text, controls)
-    spans = [
-        replace(span, title=_printable(span.title), quote=_printable(span.quote or "") or None)
-        for span in moved(answer.spans, move)
-        if is_web_address(span.url)
-    ]
+    spans = []
+    for span in moved(answer.spans, move):
+        if is_web_address(span.url):
+            quote = _printable(span.quote or "") or None
+            spans.append(replace(span, title=_printable(span.title), quote=quote))
     return without_trackers(_LONE_SURROGATES.sub("\ufffd", text), spans)
 
 
@@ -187,13 +188,13 @@ def _warnings(
 
 def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
     """The pages that the answer names, by canonical URL, with their known metadata; those of its spans come first."""
-    of_spans = [Source(span.url, span.title) for span in spans]
+    named = [Source(span.url, span.title) for span in spans]
     for source in answer.sources:
         if is_web_address(source.url):
-            url, title = strip_trackers(source.url), _printable(source.title)
-            of_spans.append(Source(url, title, source.published))
+            title = _printable(source.title)
+            named.append(Source(strip_trackers(source.url), title, source.published))
     pages: dict[str, Source] = {}
-    for page in of_spans:
+    for page in named:
         key = page_key(page.url)
         first = pages.get(key, page)
         pages[key] = replace(
@@ -212,14 +213,19 @@ def _citations(
     known_pages: Mapping[str, Source],
     query: SearchQuery,
 ) -> tuple[str, tuple[Citation, ...]]:
-    """The text with visible citations, and the citations; without an answer both have no places."""
+    """The text with visible citations, and the citations; without an answer both have no places.
+
+    Args:
+        pages: the spans of each cited page, ranked; those beyond `query.max_results` get no citation.
+    """
     listed = pages[: query.max_results]
     first_places = [(page[0].start, page[0].end) for page in listed]
     cited_texts = snippets(text, first_places)
     distinct = [list(dict.fromkeys(page)) for page in listed]
     places = _places(distinct)
     if query.include_answers:
-        text, places = with_marks(text, places, _places(pages[query.max_results :]))
+        unlisted = _places(pages[query.max_results :])
+        text, places = with_marks(text, places, unlisted)
     by_rank: dict[int, list[CitedSpan]] = defaultdict(list)
     for place, span in zip(places, chain.from_iterable(distinct), strict=True):
         by_rank[place.number].append(_cited_span(place, span))

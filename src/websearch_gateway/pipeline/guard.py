@@ -55,6 +55,9 @@ _LONGEST_HOST = 300
 """The part of an address in a list of domains that may hold its host (characters). The rest is never sent."""
 
 _LOOKS_LIKE_A_KEY = "sk-proj-0123456789abcdefghijKLMNOPQRST"
+"""A made-up key, to try the check for credentials on before the first query comes."""
+
+_QUERY_FIELDS = frozenset(field.name for field in fields(SearchQuery))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +68,14 @@ class CheckedQuery:
     warnings: tuple[str, ...] = ()
 
 
-_OF_A_QUERY = frozenset(field.name for field in fields(SearchQuery))
-
-
 def question(request: DataclassInstance, text: str, **others: Any) -> SearchQuery:
-    """The query of a request, as it was given: `others`, and the fields that both have."""
-    shared = {
-        field.name: getattr(request, field.name)
-        for field in fields(request)
-        if field.name in _OF_A_QUERY
-    }
-    return SearchQuery(**{**shared, **others, "text": text})
-
-
-@functools.cache
-def _maxima(request: type[DataclassInstance]) -> Mapping[str, int]:
-    """The maximum of each field that has one."""
-    return {
-        field.name: about.keywords["maximum"]
-        for field, _, about in arguments_in(request)
-        if "maximum" in about.keywords
-    }
+    """The query of a request, unchecked: `text`, the fields that a query shares with the request, and `others`."""
+    values = {}
+    for field in fields(request):
+        if field.name in _QUERY_FIELDS:
+            values[field.name] = getattr(request, field.name)
+    values.update(others, text=text)
+    return SearchQuery(**values)
 
 
 class Guard:
@@ -94,7 +84,7 @@ class Guard:
     Args:
         routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
         secrets: the gateway's own secrets, which no query may carry.
-        allowed: the only domains to search, as from `text.urls.domains`; empty for all.
+        allowed: the only domains to search, as from `base.domains`; empty for all.
         blocked: the domains never to search, in the same form.
 
     Raises:
@@ -139,27 +129,28 @@ class Guard:
         """
         wanted = self._domains("includeDomains", asked.include_domains)
         unwanted = self._domains("excludeDomains", asked.exclude_domains)
-        lists = wanted, unwanted, self._allowed, self._blocked
-        include, exclude = narrowed(*lists) if any(lists) else ((), ())
+        include, exclude = self._narrowed(wanted, unwanted)
         maxima = _maxima(request)
-        most, warnings = up_to("maxResults", asked.max_results, maxima["max_results"])
+        max_results, warnings = up_to("maxResults", asked.max_results, maxima["max_results"])
         text = checked_query(asked.text, shortest)
-        region, language, safe = asked.region, asked.language, asked.safe_search
         if asked.freshness_hours is not None and "freshness_hours" in maxima:
             whole_number("freshnessHours", asked.freshness_hours, maxima["freshness_hours"])
+        region = _code_or_none("region", asked.region)
+        flag("includeAnswers", asked.include_answers)
+        language = _code_or_none("language", asked.language)
+        if asked.safe_search is not None:
+            one_of("safeSearch", asked.safe_search, get_args(SafeSearch))
+        one_of("topic", asked.topic, get_args(Topic))
         query = replace(
             asked,
             text=text,
-            max_results=most,
-            region=None if region is None else code("region", region),
-            include_answers=flag("includeAnswers", asked.include_answers),
-            language=None if language is None else code("language", language),
-            safe_search=None if safe is None else one_of("safeSearch", safe, get_args(SafeSearch)),
-            topic=one_of("topic", asked.topic, get_args(Topic)),
+            max_results=max_results,
+            region=region,
+            language=language,
             include_domains=include,
             exclude_domains=exclude,
         )
-        return CheckedQuery(query, (*warnings, *self._warnings_for(query.text, routed)))
+        return CheckedQuery(query, (*warnings, *self._warnings_for(text, routed)))
 
     def clean(self, field: str, text: str) -> str:
         """The normalised text of a parameter that is no web query, to send to the embedder.
@@ -200,20 +191,46 @@ class Guard:
         if not given:
             return ()
         names = domains(field, given)
-        as_given = unicodedata.normalize(
-            "NFKC", " ".join(one.strip()[:_LONGEST_HOST] for one in given)
-        )
+        as_given = " ".join(domain.strip()[:_LONGEST_HOST] for domain in given)
+        as_given = unicodedata.normalize("NFKC", as_given)
         self.refuse_credentials(field, f"{as_given}\n{' '.join(names)}")
         return names
+
+    def _narrowed(
+        self, wanted: tuple[str, ...], unwanted: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The domains to include and to exclude: what the caller wants, within what the operator allows."""
+        if not (wanted or unwanted or self._allowed or self._blocked):
+            return (), ()
+        return narrowed(wanted, unwanted, self._allowed, self._blocked)
 
     def _judge(self, text: str, routed: bool) -> tuple[str, ...]:
         """The warnings for a normalised text. Raises as `check`."""
         self.refuse_credentials("query", text)
-        reduced = matching_form(text) if routed else ""
-        for name, route in self._routes.items() if routed else ():
+        if routed:
+            self._refuse_routed(text)
+        warning = suspicious(text)
+        return (warning,) if warning else ()
+
+    def _refuse_routed(self, text: str) -> None:
+        """Refuse a question for a specialist server; `details` names the server to use."""
+        reduced = matching_form(text)
+        for name, route in self._routes.items():
             if route.asks(text, reduced):
                 raise SearchValidationError(
                     route.message, details={"route": name, "use": route.server}
                 )
-        warning = suspicious(text)
-        return (warning,) if warning else ()
+
+
+@functools.cache
+def _maxima(request: type[DataclassInstance]) -> Mapping[str, int]:
+    """The maximum of each argument that has one, as its description in the request says."""
+    maxima = {}
+    for field, _, about in arguments_in(request):
+        if "maximum" in about.keywords:
+            maxima[field.name] = about.keywords["maximum"]
+    return maxima
+
+
+def _code_or_none(field: str, value: str | None) -> str | None:
+    return None if value is None else code(field, value)

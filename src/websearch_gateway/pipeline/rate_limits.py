@@ -24,6 +24,8 @@ from websearch_gateway.upstream.tracing import stage
 
 OWN_LIMIT = "OWN"
 """Stands for the setting where the limit comes with the caller's token."""
+GLOBAL = "GLOBAL_RATE_LIMIT"
+"""The setting of the limit that all callers share."""
 CACHED = "CACHED_RATE_LIMIT"
 """The setting whose limit also holds for tokens with a limit of their own: it bounds calls that cost no upstream."""
 
@@ -103,15 +105,15 @@ class RateLimits:
         user = hashlib.blake2b(
             caller.user.encode("utf-8", "surrogatepass"), digest_size=16
         ).hexdigest()
-        own = self.per_user, self.setting, user
+        per_user, setting = self.per_user, self.setting
         if caller.limits.rate_limit is not None and self.setting != CACHED:
-            own = caller.limits.rate_limit, OWN_LIMIT, user
-        rows = ((self.overall, "GLOBAL_RATE_LIMIT", "all"), own)
-        return [
-            _Limit(text, setting, f"limit/{setting}/{text}/{whose}", *calls_and_seconds(text))
-            for text, setting, whose in rows
-            if text
-        ]
+            per_user, setting = caller.limits.rate_limit, OWN_LIMIT
+        limits = []
+        if self.overall:
+            limits.append(_limit(self.overall, GLOBAL, "all"))
+        if per_user:
+            limits.append(_limit(per_user, setting, user))
+        return limits
 
     async def _charge(self, state: State, caller: Caller) -> None:
         """Count a call against the user's own limit first, but not if the common one is reached already."""
@@ -135,7 +137,7 @@ class RateLimits:
         # None if the first caller left before it was written.
         end = _number(await state.get(limit.end_key))
         seconds = end - self.clock() if end else limit.seconds
-        is_common = limit.setting == "GLOBAL_RATE_LIMIT"
+        is_common = limit.setting == GLOBAL
         whose = "all users together" if is_common else "you"
         origin = "set for your token" if limit.setting == OWN_LIMIT else limit.setting
         return SearchRateLimitError(
@@ -159,6 +161,18 @@ class _Limit(NamedTuple):
         return f"{self.key}/end"
 
 
+def _limit(text: str, setting: str, counts_for: str) -> _Limit:
+    """The limit `text` (`20/10minutes`), counted for one user (a digest) or for `all`."""
+    most, seconds = calls_and_seconds(text)
+    return _Limit(text, setting, f"limit/{setting}/{text}/{counts_for}", most, seconds)
+
+
+_MOST_DIGITS = 19
+"""Of a stored number: more than any count or moment has, and few enough for Python, which reads no huge number."""
+
+
 def _number(stored: bytes | None) -> int:
-    """The number; 0 if absent or not a number. Python reads no number of thousands of digits."""
-    return int(stored) if stored and len(stored) < 20 and stored.isdigit() else 0
+    """The number; 0 if it is absent or not a number."""
+    if not stored or len(stored) > _MOST_DIGITS or not stored.isdigit():
+        return 0
+    return int(stored)

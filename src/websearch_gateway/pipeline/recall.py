@@ -22,7 +22,15 @@ from websearch_gateway.upstream.single_flight import SingleFlight
 from websearch_gateway.upstream.tracing import stage
 
 STALE_RESERVE_SECONDS = 0.5
-"""A search stops this long before the deadline (or a tenth of it), so that a stale result can stand in."""
+"""A search is asked to end this long before the deadline, so that a stale result can stand in (seconds). Of a call
+shorter than ten times this it is a tenth."""
+
+CANCEL_SHARE = 1 / 4
+"""A search that does not end in time is cancelled with this share of the reserve left: most of the reserve is for
+searches that end by themselves a little late, with an error that says more than a timeout."""
+
+STORE_SHARE = 1 / 2
+"""The share of the time left after a search in which its result must be stored; the rest is for the reply."""
 
 R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
 Ask = Callable[[Call], Awaitable[tuple[R, bool]]]
@@ -71,9 +79,16 @@ class Recall(Generic[R]):
         return served._replace(response=response)
 
     async def _recalled(self, call: Call, ask: Ask[R]) -> Served[R]:
-        query, caller, leaves_cache = call.query, call.caller, False
+        """As above, from the cache or an identical call in flight if possible.
+
+        A caller counts for `rate_limits` in the flight that leaves the cache, and for `cached_limits` otherwise.
+        """
+        query = call.query
+        caller = call.caller
+        leaves_cache = False
 
         async def begin(tell: Progress) -> Served[R]:
+            """The flight, which the first caller begins."""
             nonlocal leaves_cache
             with child_span("cache"):
                 cached = await self.cache.get(query, caller)
@@ -102,16 +117,18 @@ class Recall(Generic[R]):
 
     async def _asked(self, call: Call, ask: Ask[R]) -> Served[R]:
         """A new result, also put into the cache."""
-        clock, seconds = asyncio.get_running_loop().time, call.remaining()
-        end, reserve = clock() + seconds, min(STALE_RESERVE_SECONDS, seconds / 10)
+        clock = asyncio.get_running_loop().time
+        seconds = call.remaining()
+        end = clock() + seconds
+        reserve = min(STALE_RESERVE_SECONDS, seconds / 10)
         try:
-            async with asyncio.timeout_at(end - reserve / 4):
+            async with asyncio.timeout_at(end - reserve * CANCEL_SHARE):
                 response, stopgap = await ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(round(seconds, 1)) from None
         # The result is in memory by now, and a slow state must not lose it.
         with suppress(TimeoutError):
-            async with asyncio.timeout((end - clock()) / 2):
+            async with asyncio.timeout((end - clock()) * STORE_SHARE):
                 await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
         return Served(response)
 

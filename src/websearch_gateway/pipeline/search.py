@@ -59,8 +59,10 @@ class SearchPipeline:
             Exhausted: every upstream failed.
         """
         with self.telemetry.call(request.query) as event:
-            verify = self.verifies if request.verify_citations is None else request.verify_citations
-            query = question(request, request.query, verify_citations=verify)
+            verifies = request.verify_citations
+            if verifies is None:
+                verifies = self.verifies
+            query = question(request, request.query, verify_citations=verifies)
             checked = self.guard.check(
                 query, routed=caller.has_specialists, shortest=request.shortest
             )
@@ -77,7 +79,10 @@ class SearchPipeline:
         finish = partial(
             finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd
         )
-        response = finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
+        if len(answer.text) <= SMALL_CHARS:
+            response = finish()
+        else:
+            response = await in_own_thread(finish)
         if call.query.verify_citations and self.verification:
             await call.progress("Reading the cited pages")
             response = await self.verification(response, call)
