@@ -77,7 +77,10 @@ def shown(text: str, most: int = MOST_SHOWN) -> str:
     """A text of somebody else for an error or a log: cut, and with escapes for what a terminal would not print."""
     seen = text[: most + 1]
     if not seen.isprintable():
-        seen = "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in seen)
+        seen = "".join(
+            character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+            for character in seen
+        )
     return seen if len(seen) <= most else f"{seen[: most - 1]}…"
 
 

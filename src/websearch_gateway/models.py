@@ -191,9 +191,9 @@ def argument(about: str, *, name: str | None = None, **keywords: Any) -> Argumen
 def arguments_in(request: type[DataclassInstance]) -> Iterator[tuple[Field[Any], Any, Argument]]:
     """The fields of a request that callers may set, each with its type."""
     hints = get_type_hints(request, include_extras=True)
-    for one in fields(request):
-        for about in getattr(hints[one.name], "__metadata__", ()):
-            yield one, get_args(hints[one.name])[0], about
+    for declared in fields(request):
+        for about in getattr(hints[declared.name], "__metadata__", ()):
+            yield declared, get_args(hints[declared.name])[0], about
 
 
 Region = Annotated[str | None, argument("Country, such as DE.")]

@@ -44,8 +44,8 @@ class Content:
 
     def __init__(self, result: WireModel) -> None:
         self.result: Any = result
-        said = result.model_dump_json(exclude={"age_seconds"})
-        self.digest = hashlib.blake2b(said.encode(), digest_size=16).digest()
+        serialised = result.model_dump_json(exclude={"age_seconds"})
+        self.digest = hashlib.blake2b(serialised.encode(), digest_size=16).digest()
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -80,8 +80,8 @@ class ErrorInfo(WireModel):
         if isinstance(value, str):
             return shown(value, LONGEST_MESSAGE)
         if isinstance(value, dict):
-            return {name: cls._shown(one) for name, one in value.items()}
-        return [cls._shown(one) for one in value] if isinstance(value, list) else value
+            return {name: cls._shown(item) for name, item in value.items()}
+        return [cls._shown(item) for item in value] if isinstance(value, list) else value
 
     @classmethod
     def of(cls, error: SearchError) -> Self:

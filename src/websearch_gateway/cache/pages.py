@@ -383,11 +383,14 @@ class Similarity:
     async def _complete(self, subject: Subject, dimensions: int, call: Call) -> None:
         if subject.dimensions != dimensions:  # another model
             subject.vectors, subject.dimensions = {}, dimensions
-        missing = [one for one in subject.texts if one not in subject.vectors]
+        missing = [passage_id for passage_id in subject.texts if passage_id not in subject.vectors]
         for start in range(0, len(missing), SLICE):
             ids = missing[start : start + SLICE]
             rows = await self._embedded(
-                [subject.texts[one] for one in ids], subject.dimensions, "document", call
+                [subject.texts[passage_id] for passage_id in ids],
+                subject.dimensions,
+                "document",
+                call,
             )
             subject.vectors.update(zip(ids, rows, strict=True))
 
@@ -396,9 +399,8 @@ class Similarity:
     ) -> Vectors:
         rows = await self._embedder.embed(texts, kind, call)
         if rows.shape != (len(texts), dimensions):
-            self._unrelated = (
-                None  # another model now answers at this address: the next call measures again
-            )
+            # Another model now answers at this address: the next call measures again.
+            self._unrelated = None
             raise SearchProviderParseError("The embedding model changed in the middle of a call.")
         return rows
 
@@ -418,7 +420,7 @@ def _similarities(
     ]
     cosines = np.minimum((np.concatenate(products) - base) / stretch, 1)
     return {
-        one: float(cosine)
-        for one, cosine, row in zip(vectors, cosines, rows, strict=True)
+        passage_id: float(cosine)
+        for passage_id, cosine, row in zip(vectors, cosines, rows, strict=True)
         if row.any()
     }

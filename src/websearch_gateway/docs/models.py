@@ -476,7 +476,7 @@ def matching(pattern: str, sites: Sequence[Sequence[str]]) -> list[int] | str:
 def _holding(text: str, sites: Sequence[Sequence[str]]) -> list[int]:
     folded = text.lower()
     return [
-        place for place, texts in enumerate(sites) if any(folded in one.lower() for one in texts)
+        place for place, texts in enumerate(sites) if any(folded in name.lower() for name in texts)
     ]
 
 
@@ -517,7 +517,7 @@ def _places(found: list[int] | str) -> list[int]:
     """
     if isinstance(found, str):
         raise SearchValidationError(
-            "".join(one if one.isprintable() else "\ufffd" for one in found)
+            "".join(character if character.isprintable() else "\ufffd" for character in found)
         )
     return found
 

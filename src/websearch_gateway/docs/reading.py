@@ -51,7 +51,7 @@ async def read_docs(library: DocsLibrary, request: DocsReadRequest) -> DocsReadR
     room = _Room(request.max_tokens, request.most_bytes - size_of(response) - SECTION_ID_BYTES)
     fitting = _fitting(_wanted(chunk, page, request), room)
     end = (fitting[-1] if fitting else chunk).ordinal + 1
-    text = "\n\n".join(one.content for one in fitting)
+    text = "\n\n".join(part.content for part in fitting)
     return response.model_copy(
         update={
             "content": text or _cut(chunk, room),

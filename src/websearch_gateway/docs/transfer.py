@@ -394,7 +394,9 @@ def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
         and all(len(heading) <= MAX_TITLE for heading in chunk.heading_path)
         and all(
             _ANCHOR.fullmatch(anchor)
-            for anchor in filter(None, (chunk.anchor, *(one for _, one in chunk.inner)))
+            for anchor in filter(
+                None, (chunk.anchor, *(inner_anchor for _, inner_anchor in chunk.inner))
+            )
         )
         and without_live_parts(content, url)[0] == content
     )

@@ -118,8 +118,8 @@ class Gateway:
         """
         if not isinstance(claims, Collection) or isinstance(claims, str):
             raise _invalid("claims", "a list of texts and `Claim`s", claims)
-        given = [one if isinstance(one, Claim) else Claim(one) for one in claims]
-        asked = [_made(Claim, claim=one.claim, urls=one.urls) for one in given]
+        given = [claim if isinstance(claim, Claim) else Claim(claim) for claim in claims]
+        asked = [_made(Claim, claim=claim.claim, urls=claim.urls) for claim in given]
         return await self._gateway.check_claims(asked, DIRECT, progress)
 
     async def web_search(

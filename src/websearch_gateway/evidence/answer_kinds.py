@@ -154,8 +154,8 @@ class Kind:
 
     def found_in(self, text: str) -> list[re.Match[str]]:
         """The things of this kind in a sentence, except those of which the question has all words."""
-        things = islice(self.pattern.finditer(text), _MOST_FOUND)
-        return [thing for thing in things if not self.repeated >= _beginnings(thing[0])]
+        matches = islice(self.pattern.finditer(text), _MOST_FOUND)
+        return [match for match in matches if not self.repeated >= _beginnings(match[0])]
 
 
 def asked_for(query: str, language: str) -> Kind | None:

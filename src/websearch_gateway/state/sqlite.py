@@ -240,9 +240,8 @@ class SqliteThread:
         self._path = path
         self._timeout_seconds = timeout_seconds
         self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = (
-            None  # of the file that was opened last: device and inode
-        )
+        # Device and inode of the file that was opened last.
+        self._identity: tuple[int, int] | None = None
         self._damaged = False
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0

@@ -179,7 +179,7 @@ class FirstSuccess(Generic[T]):
     def winner(self) -> Trial[T] | None:
         """The deciding trial; None as long as none decides."""
         earlier_runs = False
-        for trial in sorted(self.trials, key=lambda one: one is self.stopgap):
+        for trial in sorted(self.trials, key=lambda trial: trial is self.stopgap):
             is_held = trial is self.stopgap and (self.holds_stopgap or self.has_waiting_outcome)
             if trial.running:
                 earlier_runs = True

@@ -249,16 +249,18 @@ def note_reply(reply: bytes | Mapping[str, Any]) -> None:
         reasons = [choice.get("finish_reason") or choice.get("finishReason") for choice in choices]
         detail = found.get("incomplete_details") or {}
         reasons += [detail.get("reason") or found.get("stop_reason") or found.get("status")]
-        said = {
+        attributes = {
             "id": found.get("id") or found.get("responseId"),
             "model": found.get("model") or found.get("modelVersion"),
         }
     except MALFORMED:
         return  # the engine reports what it cannot read
-    for name, value in said.items():
+    for name, value in attributes.items():
         if isinstance(value, str) and _FIT_FOR_SPANS.fullmatch(value):
             span.set_attribute(f"gen_ai.response.{name}", value)
-    if stops := [one for one in reasons if isinstance(one, str) and _FIT_FOR_SPANS.fullmatch(one)]:
+    if stops := [
+        reason for reason in reasons if isinstance(reason, str) and _FIT_FOR_SPANS.fullmatch(reason)
+    ]:
         span.set_attribute("gen_ai.response.finish_reasons", stops)
 
 

@@ -72,19 +72,19 @@ def framed(payload: bytes) -> tuple[bytes, bytes]:
 
 def request_frames(function: Callable[..., object], arguments: Sequence[object]) -> list[bytes]:
     """A call as frames. Bytes arguments are sent as they are, without a copy."""
-    large = [one for one in arguments if isinstance(one, bytes)]
-    small = [None if isinstance(one, bytes) else one for one in arguments]
-    places = [place for place, one in enumerate(arguments) if isinstance(one, bytes)]
+    large = [argument for argument in arguments if isinstance(argument, bytes)]
+    small = [None if isinstance(argument, bytes) else argument for argument in arguments]
+    places = [place for place, argument in enumerate(arguments) if isinstance(argument, bytes)]
     parts = [*framed(pickle.dumps((function, small, places)))]
-    for one in large:
-        parts += framed(one)
+    for argument in large:
+        parts += framed(argument)
     return parts
 
 
 def prepare(calls: Sequence[Callable[[], object]]) -> None:
     """Make some calls as a warm-up, so that later calls find everything imported."""
-    for one in calls:
-        one()
+    for call in calls:
+        call()
 
 
 def main() -> None:
@@ -160,7 +160,7 @@ def _plain(result: Any) -> Any:
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         return dataclasses.asdict(result)
     if isinstance(result, list | tuple):
-        return [_plain(one) for one in result]
+        return [_plain(item) for item in result]
     return result
 
 

@@ -111,7 +111,10 @@ class Embedding:
         pages = await self.store.unembedded(version_id, PAGES_AT_ONCE)
         for page_id, chunks in pages:
             rows = await self._embed(
-                [_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks]
+                [
+                    _embedded_text(chunk.page_title, chunk.heading_path, chunk.content)
+                    for chunk in chunks
+                ]
             )
             if rows is None:
                 return False

@@ -173,13 +173,13 @@ def _batch(db: Database, rows: Sequence[int], dimensions: int) -> pa.Table:
 
     columns: dict[str, list[Any]] = {"row": [], "chunk_id": [], "page_id": [], "version_id": []}
     vectors = []
-    for one in pages.vectors_of(db, rows):
-        scales, numbers = unpack_vectors(one.data, dimensions)
+    for packed in pages.vectors_of(db, rows):
+        scales, numbers = unpack_vectors(packed.data, dimensions)
         vectors.append((scales[:, None] * numbers).astype(np.float16))
-        columns["row"] += [one.id] * len(numbers)
-        columns["chunk_id"] += one.chunk_ids.tolist()
-        columns["page_id"] += [one.page_id] * len(numbers)
-        columns["version_id"] += [one.version_id] * len(numbers)
+        columns["row"] += [packed.id] * len(numbers)
+        columns["chunk_id"] += packed.chunk_ids.tolist()
+        columns["page_id"] += [packed.page_id] * len(numbers)
+        columns["version_id"] += [packed.version_id] * len(numbers)
     flat = np.concatenate(vectors or [np.empty((0, dimensions), np.float16)]).reshape(-1)
     arrays = [pa.array(column, pa.int64()) for column in columns.values()]
     vector = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float16()), dimensions)

@@ -72,7 +72,9 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
                 "\n".join(f"export {name}={value}" for name, value in environment(url).items())
             )
             typer.echo("# Other answer engines: each answers when the one before it fails.")
-            for name, value in (pair for one in engines(url).values() for pair in one.items()):
+            for name, value in (
+                pair for variables in engines(url).values() for pair in variables.items()
+            ):
                 typer.echo(f"# export {name}={value}")
         await asyncio.Event().wait()
 

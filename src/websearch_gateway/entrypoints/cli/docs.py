@@ -627,7 +627,11 @@ async def _add_project(
             "websearch-gateway docs add URL NAME VERSION --header ..."
         )
     listed = DocsProject(dependencies=tuple(await gateway.docs.dependencies(folder)))
-    wanted = [one for one in listed.dependencies if one.url and not one.indexed]
+    wanted = [
+        dependency
+        for dependency in listed.dependencies
+        if dependency.url and not dependency.indexed
+    ]
     message = "" if listed.dependencies else "The project has no direct dependencies."
     if not wanted:
         return listed.model_copy(update={"message": message or "Nothing is left to index."})
@@ -643,8 +647,12 @@ async def _add_project(
             return DocsProject(message="Nothing was added.")
     sites: dict[int, IndexedSite] = {}
     notes = []
-    for one in wanted:
-        package = f"{one.package}@{one.version}" if one.version else one.package
+    for dependency in wanted:
+        package = (
+            f"{dependency.package}@{dependency.version}"
+            if dependency.version
+            else dependency.package
+        )
         try:
             site, note = await gateway.documentation.register(replace(request, url=package))
         except SearchError as error:

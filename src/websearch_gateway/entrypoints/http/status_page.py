@@ -68,7 +68,7 @@ def rendered(
             ),
             _table(
                 UPSTREAMS,
-                (_upstream(one, now) for one in snapshot.upstreams),
+                (_upstream(upstream, now) for upstream in snapshot.upstreams),
                 "No upstream is configured.",
             ),
             tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
@@ -222,11 +222,11 @@ def _failures(snapshot: Snapshot, now: datetime) -> Html:
     items = (
         tag(
             "li",
-            tag("b", one.code, **({"class_": "refused"} if one.code in REFUSED else {})),
-            tag("span", one.tool),
-            tag("time", f"{span(now.timestamp() - one.at)} ago"),
+            tag("b", failure.code, **({"class_": "refused"} if failure.code in REFUSED else {})),
+            tag("span", failure.tool),
+            tag("time", f"{span(now.timestamp() - failure.at)} ago"),
         )
-        for one in failures
+        for failure in failures
     )
     listed = tag("ol", *items) if failures else tag("p", "None so far.", class_="note")
     return tag("section", tag("h2", "Last errors"), listed)

@@ -53,14 +53,18 @@ def text_elsewhere(text: str, url: str) -> Elsewhere | None:
         return None
     frames = [frame.get("srcdoc") for frame in root.iter("iframe") if frame.get("srcdoc")]
     templates = [
-        "".join(_inner(one)) for one in root.iter("template") if one.get("shadowrootmode") is None
+        "".join(_inner(template))
+        for template in root.iter("template")
+        if template.get("shadowrootmode") is None
     ]
     candidates = [
         Elsewhere("\n".join(frames[:_MOST_FRAMES]), FROM_FRAME),
         Elsewhere(_from_scripts(root), FROM_SCRIPTS),
         Elsewhere(max(templates, key=len, default=""), FROM_TEMPLATE),
     ]
-    found = next((one for one in candidates if len(one.html) >= _LEAST_CHARS), None)
+    found = next(
+        (candidate for candidate in candidates if len(candidate.html) >= _LEAST_CHARS), None
+    )
     if found is None:
         _refuse_frames(root, url)
     return found

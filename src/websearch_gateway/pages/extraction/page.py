@@ -196,20 +196,22 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
         ]
     except MALFORMED:
         return ()
-    told = [
+    authored = [
         (author, markup)
         for author, markup in pairs
         if isinstance(author, str) and isinstance(markup, str)
     ]
     parsed = (
         parse(_POST.format(author=escape(author), markup=markup))
-        for author, markup in told[:_MOST_POSTS]
+        for author, markup in authored[:_MOST_POSTS]
     )
-    posts = [post for one in parsed if one is not None for post in one.findall("body/*")]
+    posts = [
+        post for document in parsed if document is not None for post in document.findall("body/*")
+    ]
     markups = [
-        one
+        markup
         for post in posts
-        for one in post.xpath("self::*[div/@class = $post]/div/div", post=POST)
+        for markup in post.xpath("self::*[div/@class = $post]/div/div", post=POST)
     ]
     texts = list(filter(None, map(_flat, markups)))
     if not texts or texts[0] in _flat(body):
@@ -217,7 +219,11 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
     body.extend(posts)
     return (
         FROM_DATA,
-        *([TOO_MANY_POSTS.format(_MOST_POSTS, len(told))] if len(told) > _MOST_POSTS else []),
+        *(
+            [TOO_MANY_POSTS.format(_MOST_POSTS, len(authored))]
+            if len(authored) > _MOST_POSTS
+            else []
+        ),
     )
 
 
@@ -234,9 +240,9 @@ def cut_elements(root: Any, most: int) -> bool:
     if first is None:
         return False
     sheets = [
-        one
-        for one in root.iter("style", "link")
-        if next(one.iterancestors("noscript", "template"), None) is None
+        sheet
+        for sheet in root.iter("style", "link")
+        if next(sheet.iterancestors("noscript", "template"), None) is None
     ]
     open_element = first.getparent()
     del open_element[open_element.index(first) :]
@@ -336,9 +342,11 @@ def title_of(root: Any) -> str:
     }
     site = _clean(metas.get("og:site_name", ""))
     first = islice(root.iter("h1"), _MOST_HEADINGS)
-    headings = [text for one in first if (text := _heading(one)) and not _is_banner(one)]
+    headings = [
+        text for heading in first if (text := _heading(heading)) and not _is_banner(heading)
+    ]
     if not headings:  # the own heading of mdBook's and Node's pages is the first below the banner
-        headings = [text for one in islice(root.iter("h2"), 1) if (text := _heading(one))]
+        headings = [text for heading in islice(root.iter("h2"), 1) if (text := _heading(heading))]
     own, whole = _clean(metas.get("og:title", "")), _clean(root.findtext(".//title") or "")
     if _is_site(own, whole, site):
         own, site = "", own
@@ -370,7 +378,7 @@ def _clean(text: str) -> str:
 
 def _is_banner(heading: Any) -> bool:
     """Whether a heading names the site: it stands in a header, or links to another page, outside of the main text."""
-    around = [(one.tag, one.get("role")) for one in heading.iterancestors()]
+    around = [(ancestor.tag, ancestor.get("role")) for ancestor in heading.iterancestors()]
     if any(tag in _CONTENT or role == "main" for tag, role in around):
         return False
     if any(
@@ -479,7 +487,7 @@ def declared_date(root: Any) -> str | None:
                 open_values += reversed(value)
             elif isinstance(value, dict):
                 open_values += [
-                    one for one in reversed(value.values()) if isinstance(one, dict | list)
+                    child for child in reversed(value.values()) if isinstance(child, dict | list)
                 ]
                 types = value.get("@type")
                 names = set(types) if isinstance(types, list) else {types}

@@ -83,14 +83,14 @@ def parse_feed(body: bytes, charset: str = "utf-8", url: str = "") -> Feed:
     found = (element for element in root.iter() if _tag(element) in ("item", "entry"))
     entries = tuple(
         Entry(
-            title=_first_of(one, "title"),
-            link=_link(one, url),
-            author=", ".join(_each(one, "creator", "author")),
-            date=day_of(_first_of(one, "pubdate", "published", "date", "updated")),
-            body=_html(one, "encoded", "content", "description", "summary"),
-            base=_base(one, ""),
+            title=_first_of(entry, "title"),
+            link=_link(entry, url),
+            author=", ".join(_each(entry, "creator", "author")),
+            date=day_of(_first_of(entry, "pubdate", "published", "date", "updated")),
+            body=_html(entry, "encoded", "content", "description", "summary"),
+            base=_base(entry, ""),
         )
-        for one in islice(found, MOST_ENTRIES)
+        for entry in islice(found, MOST_ENTRIES)
     )
     return Feed(
         _first_of(about, "title"),
@@ -171,9 +171,9 @@ _MOST_BASES = 20
 def _base(element: Any, url: str) -> str:
     """What links in an element are relative to (https://www.w3.org/TR/xmlbase/): `url` if nothing around it says."""
     around = [
-        one.get(_BASE)
-        for one in (element, *islice(element.iterancestors(), _MOST_BASES))
-        if one.get(_BASE)
+        ancestor.get(_BASE)
+        for ancestor in (element, *islice(element.iterancestors(), _MOST_BASES))
+        if ancestor.get(_BASE)
     ]
     base = url
     try:

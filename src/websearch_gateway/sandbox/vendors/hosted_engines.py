@@ -64,7 +64,9 @@ def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
     if body.get("model") not in _CLAUDES:
         raise _anthropic_refusal(404)
     tools, turns = body.get("tools") or [], body.get("messages") or [{}]
-    tool = next((one for one in tools if str(one.get("type")).startswith("web_search")), None)
+    tool = next(
+        (listed for listed in tools if str(listed.get("type")).startswith("web_search")), None
+    )
     given, is_new, last = tool or {}, body["model"].endswith("5-5"), turns[-1].get("content")
     place = given.get("user_location") or {"type": "approximate"}
     for is_wrong, message in (
@@ -279,7 +281,7 @@ async def _gemini(request: Request) -> JSONResponse:
         raise _gemini_refusal(404)
     body = await json_object(request, _gemini_refusal(400))
     searching = [tool["googleSearch"] for tool in body.get("tools", []) if "googleSearch" in tool]
-    if not body.get("contents") or any(one.keys() - _SEARCH_OPTIONS for one in searching):
+    if not body.get("contents") or any(search.keys() - _SEARCH_OPTIONS for search in searching):
         raise _gemini_refusal(400)
     fault = fault_of(request)
     if fault == "refusal":

@@ -513,9 +513,9 @@ def _faults(body: dict[str, Any]) -> Iterator[Fault]:
     )
     message = f"Invalid '{name}': integer below minimum value. Expected a value >= {_LEAST_OUTPUT_TOKENS}, but got {limit}"
     yield limit < _LEAST_OUTPUT_TOKENS, f"{message} instead.", name, "integer_below_min_value"
-    for position, one in enumerate(body.get("include") or []):
-        message = f"Invalid value: '{one}'. Supported values are: {_listed(_INCLUDABLE)}."
-        yield one not in _INCLUDABLE, message, f"include[{position}]", "invalid_value"
+    for position, included in enumerate(body.get("include") or []):
+        message = f"Invalid value: '{included}'. Supported values are: {_listed(_INCLUDABLE)}."
+        yield included not in _INCLUDABLE, message, f"include[{position}]", "invalid_value"
 
 
 def _faults_of_search(model: Model, body: dict[str, Any]) -> Iterator[Fault]:

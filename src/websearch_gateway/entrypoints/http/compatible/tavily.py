@@ -63,7 +63,7 @@ class TavilySearch(Lenient):
 
     @property
     def freshness(self) -> Freshness | None:
-        """The narrowest filter of the gateway that covers what is fields."""
+        """The narrowest filter of the gateway that covers the period asked for."""
         if self.time_range is not None:
             period = PERIODS.get(self.time_range.strip().lower())
             if period is None:
@@ -132,7 +132,7 @@ async def tavily_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
 async def _answer(
     gateway: Gateway, fields: TavilySearch, request: WebSearchRequest, caller: Caller
 ) -> str | None:
-    """The answer's text; None if it is not fields or fails: the results are useful without it."""
+    """The answer's text; None if it was not asked for or fails: the results are useful without it."""
     if not _is_on(fields.include_answer):
         return None
     hours = HOURS[request.freshness] if request.freshness else None
