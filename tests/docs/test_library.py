@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ from tests.docs.crawl.small_site import EMBEDDER, FAST, html, library
 from tests.patience import PATIENCE
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.docs.library import checked_base, checked_name
+from websearch_gateway.docs.packages import Package
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.docs.transfer import export_site, import_site
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchFetchError, SearchValidationError
 from websearch_gateway.evidence.embedders.remote import HttpReranker
-from websearch_gateway.models import Call, Caller, DocsReadRequest, DocsSearchRequest
+from websearch_gateway.models import Call, Caller, Deadline, DocsReadRequest, DocsSearchRequest
 from websearch_gateway.ports import NOT_RERANKED
+from websearch_gateway.results import DocsDependency
 from websearch_gateway.sandbox import Sandbox, key_of
 
 HOME = "https://docs.example.org/heron/"
@@ -184,3 +188,89 @@ async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
     assert asked == [call]
     assert len(found.results) == 1
     assert found.warnings == ("Searched by words alone: the embedder did not answer in time.",)
+
+
+@pytest.mark.parametrize(("letters", "is_one"), [(100, True), (101, False)])
+def test_the_name_of_a_site_has_at_most_a_hundred_characters(letters: int, is_one: bool) -> None:
+    if is_one:
+        assert checked_name(f"  {'x' * letters} ", "name") == "x" * letters
+    else:
+        with pytest.raises(SearchValidationError, match="1 to 100 characters"):
+            checked_name("x" * letters, "name")
+
+
+@pytest.mark.parametrize(("letters", "is_one"), [(300, True), (301, False)])
+def test_a_base_url_has_at_most_three_hundred_characters(letters: int, is_one: bool) -> None:
+    base = "https://a.example/".ljust(letters, "x")
+    if is_one:
+        assert checked_base(base) == f"{base}/"
+    else:
+        with pytest.raises(SearchValidationError, match="base URL"):
+            checked_base(base)
+
+
+@pytest.mark.parametrize("base", ["file:///docs/", "https://a.example/?x", "https://a.example/#x"])
+def test_a_base_url_is_a_web_address_without_a_query_and_a_fragment(base: str) -> None:
+    with pytest.raises(SearchValidationError, match="base URL"):
+        checked_base(base)
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_six_packages_of_a_project_are_looked_up_at_once(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"heron-{number}" for number in range(12)]
+    (tmp_path / "package.json").write_text(json.dumps({"dependencies": dict.fromkeys(names, "1")}))
+    at_once, most = 0, 0
+
+    async def documented(package: Package) -> DocsDependency:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        at_once -= 1
+        return DocsDependency(package=str(package))
+
+    class Inline:
+        async def run(
+            self, read: Callable[..., object], *arguments: object, deadline: Deadline
+        ) -> object:
+            return read(*arguments)
+
+    async with library(docs, 1, workers) as opened:
+        monkeypatch.setattr(opened.runner, "workers", Inline())
+        monkeypatch.setattr(opened, "documented", documented)
+        assert len(await opened.dependencies(str(tmp_path))) == 12
+    assert most == 6
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_the_files_of_a_project_are_read_within_half_a_minute(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow:
+        async def run(self, *_: object, deadline: Deadline, **__: object) -> None:
+            assert 20 < deadline.remaining() <= 30
+            raise SearchFetchError("The worker broke down.")
+
+    async with library(docs, 1, workers) as opened:
+        monkeypatch.setattr(opened.runner, "workers", Slow())
+        with pytest.raises(SearchValidationError, match="too much time or memory"):
+            await opened.dependencies(str(tmp_path))
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_a_version_is_found_by_its_label_too_and_one_of_several_must_be_named(
+    docs: SqlDocs, workers: Workers
+) -> None:
+    async with library(docs, 1, workers) as opened:
+        for label in ("1", "2"):
+            await docs.add_version("heron", label, f"{HOME}{label}/", FAST)
+        assert [found.label for found in await opened.find("heron")] == ["1", "2"]
+        assert [found.label for found in await opened.find("heron", "2")] == ["2"]
+        assert (await opened.find_one("heron", "1")).label == "1"
+        with pytest.raises(SearchValidationError, match="Several versions match"):
+            await opened.find_one("heron")
+        with pytest.raises(SearchValidationError, match=r"heron 3'\. Known"):
+            await opened.find("heron", "3")

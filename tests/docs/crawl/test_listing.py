@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import tarfile
 import zipfile
 import zlib
@@ -16,12 +17,15 @@ from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.base.workers.worker import Limits
 from websearch_gateway.docs.crawl import listing
 from websearch_gateway.docs.crawl.listing import (
+    folder_pages,
     full_text_pages,
     inventory,
+    most_bytes,
     search_index_urls,
     sitemap_urls,
     unpack,
 )
+from websearch_gateway.docs.crawl.scope import NO_PAGE, ByReason
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 
@@ -217,3 +221,96 @@ def test_the_address_of_a_page_of_a_full_text_stands_in_its_first_600_characters
 
 def test_a_title_of_a_full_text_has_at_most_three_hundred_characters() -> None:
     assert len(full_text_pages(f"# {'x' * 400}\n\nWords.\n")[0][0]) == 300
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("a.html", 5_000_000),
+        ("a.md", 5_000_000),
+        ("objects.inv", 5_000_000),
+        ("a.pdf", 20_000_000),
+        ("a.DOCX", 20_000_000),
+    ],
+)
+def test_a_document_that_holds_its_pictures_may_be_four_times_as_large_as_a_page(
+    name: str, most: int
+) -> None:
+    assert most_bytes(name) == most
+
+
+class Wide:
+    """A scope that has every address, each of half a million characters."""
+
+    def place(self, base: str, url: str) -> tuple[str, str]:
+        return url.rjust(500_000, "x"), ""
+
+
+def listed(monkeypatch: pytest.MonkeyPatch, names: list[str]) -> tuple[list[str], ByReason]:
+    """What is listed of a folder with so much in it that to make it takes too long."""
+    monkeypatch.setattr(os, "walk", lambda root: [(root, [], names)])
+    return folder_pages("/", "file:///docs/", Wide())  # type: ignore[arg-type]
+
+
+def test_the_addresses_of_a_folder_have_less_than_eight_million_characters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pages, left_out = listed(monkeypatch, [f"{number:02}.md" for number in range(17)])
+    assert [page[-5:] for page in pages] == [f"{number:02}.md" for number in range(15)]
+    assert [len(urls) for urls in left_out.values()] == [2]
+
+
+def test_five_thousand_files_of_a_folder_that_are_no_documents_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Wide, "place", lambda _, base, url: (url, ""))
+    pages, left_out = listed(monkeypatch, [f"{number}.png" for number in range(8_000)])
+    assert pages == []
+    assert {reason: len(urls) for reason, urls in left_out.items()} == {NO_PAGE: 5_000}
+
+
+@pytest.mark.parametrize(("claimed", "is_read"), [(1_999_000_000, True), (2_000_000_000, False)])
+def test_a_member_ends_before_two_gigabytes_of_a_tar(
+    tmp_path: Path, claimed: int, is_read: bool
+) -> None:
+    film = tarfile.TarInfo("film.mp4")
+    film.size = claimed
+    with (tmp_path / "a.tar").open("wb") as file:
+        file.write(film.tobuf())
+        file.truncate(2_000_010_240)  # a hole: it takes no room on the disk
+    if is_read:
+        unpack(tmp_path / "a.tar", tmp_path / "out")
+    else:
+        with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+            unpack(tmp_path / "a.tar", tmp_path / "out")
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(200_000, True), (200_001, False)])
+def test_an_archive_has_at_most_two_hundred_thousand_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, is_read: bool
+) -> None:
+    """To make such an archive takes seconds."""
+    archive = zipped(tmp_path / "a.zip", {})
+    folder = zipfile.ZipInfo("folder/")
+    monkeypatch.setattr(
+        zipfile.ZipFile, "filelist", property(lambda _: [folder] * count, lambda *_: None), False
+    )
+    if is_read:
+        unpack(archive, tmp_path / "out")
+    else:
+        with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+            unpack(archive, tmp_path / "out")
+
+
+def test_the_first_fifty_megabytes_of_a_compressed_sitemap_are_read() -> None:
+    pack = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
+    first, past = b"<loc>https://a.example/1</loc>", b"<loc>https://a.example/2</loc>"
+
+    def packed(text: bytes) -> bytes:
+        return pack.compress(text) + pack.flush(zlib.Z_FULL_FLUSH)
+
+    head = gzip.compress(b"")[:10]
+    megabyte = packed(bytes(1_000_000))
+    rest = packed(bytes(1_000_000 - len(first)) + first) + packed(past)
+    body = head + megabyte * 49 + rest
+    assert sitemap_urls(body) == [("https://a.example/1", False)]

@@ -67,7 +67,6 @@ LISTED_LEFT_OUT = 5_000
 """The most characters of all addresses of a folder, and the most files that are left out for a reason: a worker's reply
 is limited."""
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-MAX_ARCHIVE_BYTES = 500_000_000
 MAX_UNPACKED_BYTES = 2_000_000_000
 MAX_FILES = 200_000
 MAX_FOLDERS = 30
@@ -259,7 +258,7 @@ _NAMED_URL = re.compile(
 _URL_IN_TITLE = re.compile(r"\(((?:https?://|/)[^\s()]+)\)\s*$")
 _NO_SLUG = re.compile(r"[\W_]+")
 
-_GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
+_GZIP = zlib.MAX_WBITS + 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
 _ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
 # Before an option: `git commit --amend`, `migrate.--fake`.

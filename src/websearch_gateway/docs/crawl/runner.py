@@ -24,7 +24,6 @@ from urllib.request import url2pathname
 
 from websearch_gateway.base import Fetcher
 from websearch_gateway.docs.crawl.listing import (
-    MAX_ARCHIVE_BYTES,
     archive_ending,
     base_url,
     is_archive,
@@ -71,6 +70,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import UNLIMITED, BrowserUse, Deadline
 from websearch_gateway.ports import Embedder
 
+MAX_ARCHIVE_BYTES = 500_000_000
 ARCHIVE_SECONDS = 600.0
 LEAST_FREE_BYTES = 200_000_000
 SITES_AT_ONCE = 6
