@@ -28,6 +28,8 @@ from websearch_gateway.docs.store.sqlite import SqliteDocs
 
 BASE = "https://docs.example.org/3/"
 
+pytest.register_assert_rewrite("tests.docs.store.contract")
+
 
 @pytest.fixture(params=["sqlite", "postgresql", "lance"])
 async def docs(request, tmp_path, clock) -> AsyncIterator[SqlDocs]:

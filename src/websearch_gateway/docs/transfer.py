@@ -76,6 +76,7 @@ LONGEST_VECTOR = 1.1
 LATEST = 253_402_300_799.0
 """The end of the year 9999 (seconds since the epoch)."""
 
+_USUAL = CrawlOptions()
 _FOLDER = "https://folder.invalid/"
 """Stands for the folder of files while their paths are checked like those of a website."""
 _ANCHOR = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,200}")
@@ -102,8 +103,8 @@ class _Head(_Line):
     embedder: str
     include: Annotated[tuple[_Glob, ...], Field(max_length=100)] = ()
     exclude: Annotated[tuple[_Glob, ...], Field(max_length=100)] = ()
-    max_pages: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
-    delay: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 0.25
+    max_pages: Annotated[int, Field(ge=1, le=1_000_000)] = _USUAL.max_pages
+    delay: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = _USUAL.delay
     base_url: _Url = ""
     indexed_at: float | None = None
 
@@ -365,7 +366,7 @@ class _Checks:
 
     def _in_scope(self, links: Sequence[str]) -> tuple[str, ...]:
         """The links to pages of the site, as far as a crawl would take them into its frontier."""
-        most = URLS_PER_PAGE * max(self._count, CrawlOptions().max_pages)
+        most = URLS_PER_PAGE * max(self._count, _USUAL.max_pages)
         found = dict.fromkeys(filter(None, map(self._address, links)))
         kept = [url for url in found if hash(url) in self._links or len(self._links) < most]
         self._links.update(map(hash, kept))

@@ -627,6 +627,7 @@ async def test_a_crawl_that_fails_at_once_is_not_tried_again_at_once(docs, site,
     with pytest.raises(asyncio.CancelledError):
         await docs.runner.keep_crawling(0)
     assert (len(tries), looks[0]) == (1, 4)
+    assert waits == [30.0] * 3
 
 
 async def test_a_server_goes_on_crawling_after_an_outage_of_the_index(docs, site, monkeypatch):

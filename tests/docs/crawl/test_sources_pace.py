@@ -138,7 +138,7 @@ async def test_a_host_that_cannot_be_reached_is_asked_again_by_the_next_crawl(do
 
 async def test_a_robots_txt_is_fetched_once_a_day(docs, clock, pace):
     server = Server(clock, "User-agent: *\nDisallow: /private\nCrawl-delay: 2")
-    for wait in (0, 3_600, 86_400):
+    for wait in (0, 86_399, 1):
         clock.now += wait
         robots = RobotsTxt(server, Inline(), pace)
         await robots.open()
@@ -244,4 +244,80 @@ async def test_without_a_delay_the_next_request_follows_the_reply_at_once_until_
             clock.now += 0.1  # the host answers
     assert clock.now - start == pytest.approx(1.0)
     await pace.pushed_back("503", None)
+    assert pace.interval == 0.1
     assert min(await asked(pace, clock, 3)) >= 0.099
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_a_booking_holds_a_host_for_a_second_and_a_half_until_the_request_is_sent(
+    pace, clock
+):
+    start = clock.now
+    async with pace.turn() as turn:
+        assert turn._booking.until == pytest.approx(start + 0.25 + 1.5)
+        clock.now += 1.49
+        await turn.sending()  # the booking is still valid
+        assert turn.started == start
+        clock.now += 0.01
+        await turn.sending()
+        assert turn.started >= start + 1.5
+        sent = clock.now
+        await turn.sent()
+        assert turn._booking.until == pytest.approx(sent + 0.25 + 0.25)
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("seconds", "rest"), [(0.2, 0.25), (0.25, 0.25), (0.3, 0.2)])
+async def test_the_next_request_keeps_its_distance_from_a_reply_within_a_quarter_of_a_second(
+    docs, pace, clock, seconds, rest
+):
+    """A later reply proves nothing: its server noticed the request by then at the latest."""
+    async with pace.turn() as turn:
+        await turn.sent()
+        clock.now += seconds
+    booked = (await docs.host(HOST)).next_at
+    assert booked - clock.now == pytest.approx(rest)
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_a_slow_host_is_asked_less_often(pace, clock):
+    async with pace.turn() as turn:
+        await turn.sent()
+        clock.now += 100.0  # more than half a minute counts as that
+    assert pace.interval == pytest.approx(30 / 4 / 2)
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("seconds", "asked_delay", "slept", "waiting"),
+    [
+        (2.0, 0.0, 0.125, ""),
+        (0.1, 0.0, 0.1, ""),
+        (-1.0, 0.0, 0.0, ""),
+        (2.01, 0.0, 2.01, "rest until"),
+        (500.0, 0.0, 60.0, "rest until"),
+        (2.0, 1.0, 0.5, "crawl-delay 1 s"),
+        (2.0, 0.25, 0.125, ""),
+    ],
+)
+async def test_a_crawl_that_waits_for_a_host_looks_again_and_says_why(
+    pace, clock, seconds, asked_delay, slept, waiting
+):
+    start = clock.now
+    pace.ask_delay(asked_delay)
+    await pace._wait(seconds, start + seconds)
+    assert clock.now - start == pytest.approx(slept)
+    assert pace.waiting.startswith(waiting)
+    assert bool(pace.waiting) is bool(waiting)
+
+
+@pytest.mark.parametrize("docs", ["sqlite"], indirect=True)
+async def test_a_wait_without_a_delay_lasts_a_fiftieth_of_a_second(docs, clock):
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    pace = HostPace(docs, HOST, 0, clock=clock, sleep=sleep)
+    await pace._wait(1.0, clock.now + 1.0)
+    assert slept == [0.02]

@@ -24,7 +24,6 @@ from websearch_gateway.docs.crawl.endless import EndlessAddresses
 from websearch_gateway.docs.crawl.listing import Defined
 from websearch_gateway.docs.crawl.scope import (
     EXCLUDED,
-    MAX_DEPTH,
     NO_PAGE,
     Scope,
     canonical,
@@ -178,6 +177,8 @@ def _stacked(rows: Sequence[Vectors]) -> Vectors:
 
 
 RETRIES = 3
+MAX_DEPTH = 30
+"""How many links away from a seed a page lies at most."""
 MOST_INVENTORIES = 20
 ENOUGH_FILES = 3
 """After so many files with an ending, such as `.log`, no address that ends so is asked for."""

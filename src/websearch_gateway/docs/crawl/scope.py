@@ -15,7 +15,6 @@ from websearch_gateway.docs.models import Skipped
 from websearch_gateway.models import LONGEST_URL
 
 MAX_URL_CHARS = 500
-MAX_DEPTH = 30
 MAX_REPEATS = 3
 """How often one segment may occur in a path; more is a loop of relative links."""
 

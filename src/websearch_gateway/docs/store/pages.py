@@ -449,7 +449,6 @@ def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
     return places
 
 
-MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
 """The most characters of a title or heading that are shown: a longer one would leave no room for other results."""
 _CHUNK = """
@@ -482,9 +481,10 @@ _STOP = 11
 
 def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
     """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
-    where = "WHERE page_id = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal"
-    most = MOST_CHUNKS if stop is None else stop
-    return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
+    where, values = "WHERE page_id = ? AND ordinal >= ?", [page_id, start]
+    if stop is not None:
+        where, values = f"{where} AND ordinal < ?", [*values, stop]
+    return _chunks(db, db.execute(f"{_CHUNK} {where} ORDER BY ordinal", values).fetchall())
 
 
 def load_with_starts(

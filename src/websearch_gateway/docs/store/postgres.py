@@ -520,7 +520,7 @@ def _clean(value: Any) -> Any:
 Places = Mapping[str, Sequence[tuple[int, float]]]
 """The positions of each lexeme of a chunk, with the weight of its column."""
 
-COLUMN_WEIGHTS = {"A": WEIGHTS[0], "B": WEIGHTS[1], "C": WEIGHTS[2], "D": WEIGHTS[4]}
+COLUMN_WEIGHTS = dict(zip("ABCCD", WEIGHTS, strict=True))  # parts and code share C
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
 
