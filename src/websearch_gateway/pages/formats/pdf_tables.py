@@ -108,7 +108,7 @@ def _joined(rulings: Iterable[Ruling]) -> list[Ruling]:
 def _continued_by(ruling: Ruling, joined: Sequence[Ruling]) -> int | None:
     """Where the latest of the lines before it stands that a line continues or covers."""
     count = len(joined)
-    for at in range(count - 1, max(-1, count - _LOOK_BACK), -1):
+    for at in reversed(range(max(0, count - _LOOK_BACK), count)):
         earlier = joined[at]
         is_near = ruling.place - earlier.place <= SNAP
         if is_near and ruling.start <= earlier.end + SNAP and earlier.start <= ruling.end + SNAP:
