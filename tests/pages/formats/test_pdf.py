@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import pytest
 
 from tests.documents import at, drawn
@@ -10,7 +13,7 @@ from websearch_gateway.base import Limits
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.evidence.chunks import chunk
 from websearch_gateway.pages.formats import pdf as pdf_module
-from websearch_gateway.pages.formats.pdf import LAYOUT, MOST_PAGES, READING, WRITING, Until, pdf
+from websearch_gateway.pages.formats.pdf import LAYOUT, READING, WRITING, Until, pdf
 
 URL = "https://example.com/a/leaflet%20one.pdf"
 
@@ -342,8 +345,101 @@ def test_processor_time_ends_each_step_where_half_a_processor_is_free() -> None:
 
 
 def test_only_the_first_of_very_many_pages_are_read() -> None:
-    body = drawn(*[at(20, 200, "Words")] * (MOST_PAGES + 10))
+    body = drawn(*[at(20, 200, "Words")] * 1_010)
     page = pdf(body, URL, "")
-    assert f"*Page {MOST_PAGES}*" in page.markdown
-    assert f"*Page {MOST_PAGES + 1}*" not in page.markdown
+    assert "*Page 1000*" in page.markdown
+    assert "*Page 1001*" not in page.markdown
     assert "only the first" in page.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("step", "cpu", "clock"), [(READING, 3.0, 6.0), (LAYOUT, 5.0, 8.0), (WRITING, 7.0, 9.0)]
+)
+def test_a_step_ends_after_its_seconds(
+    step: Until, cpu: float, clock: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for spent, passed, count in (
+        (cpu - 0.1, 0.0, 2),
+        (cpu + 0.1, 0.0, 1),
+        (0.0, clock - 0.1, 2),
+        (0.0, clock + 0.1, 1),
+    ):
+        since_start = pdf_module._Clock()
+        now = SimpleNamespace(
+            thread_time=lambda spent=spent: time.thread_time() + spent,
+            monotonic=lambda passed=passed: time.monotonic() + passed,
+        )
+        monkeypatch.setattr(pdf_module, "time", now)
+        assert len(list(since_start.items(["first", "second"], step))) == count
+        monkeypatch.undo()
+
+
+def test_headings_have_six_levels() -> None:
+    sizes = [30, 28, 26, 24, 22, 20, 18]
+    lines = "".join(at(20, 280 - 34 * n, f"{size} gulls", size) for n, size in enumerate(sizes))
+    found = markdown(
+        lines + at(20, 20, "Of tides and winds that rise and fall, and fall, and rise.")
+    )
+    marks = [line.split(" ")[0] for line in found.splitlines() if line.startswith("#")]
+    assert marks == ["#", "##", "###", "####", "#####", "######", "######"]
+
+
+@pytest.mark.parametrize(("size", "is_heading"), [(11.3, True), (11.2, False)])
+def test_a_heading_is_an_eighth_larger_than_the_text(size: float, *, is_heading: bool) -> None:
+    """Sizes are rounded to halves of a point."""
+    assert ("# Tides" in markdown(at(20, 220, "Tides", size) + SEA)) == is_heading
+
+
+def test_a_size_that_the_outline_does_not_use_for_headings_makes_none() -> None:
+    page = at(20, 280, "Harbours", 20) + at(20, 240, "Tides", 14) + at(20, 200, "Winds", 14) + SEA
+    found = markdown(page, outline=[("Tides", 0)])
+    assert "# Harbours\n\n## Tides\n\nWinds\n\nOf tides" in found
+
+
+LOWER = "".join(
+    at(20, 100 - 12 * n, "Of gulls and terns that fall and rise over the sea.") for n in range(4)
+)
+
+
+@pytest.mark.parametrize(("letters", "is_heading"), [(200, True), (201, False)])
+def test_a_heading_has_at_most_200_characters(letters: int, *, is_heading: bool) -> None:
+    text = "x" * (letters - 6) + " gulls"
+    assert ("# x" in markdown(at(20, 220, text, 14) + SEA + LOWER)) == is_heading
+
+
+def pages_with(*texts: tuple[float, str] | None) -> str:
+    """The Markdown of four pages, which have these texts at these heights and words in the middle."""
+    return markdown(
+        *(
+            at(20, 150, f"Story {'abcd'[n]}.") + (at(20, text[0], text[1]) if text else "")
+            for n, text in enumerate(texts)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("heights", "is_left_out"),
+    [
+        ((272, 272, 272), True),
+        ((271, 271, 271), False),
+        ((28, 28, 28), True),
+        ((29, 29, 29), False),
+        ((272, 272), False),
+        ((280, 281.9, 278.1), True),
+        ((280, 282.1, 284), False),
+    ],
+    ids=["header", "below it", "footer", "above it", "on two of four", "same place", "moving"],
+)
+def test_a_header_repeats_in_the_margin_of_three_pages(
+    heights: tuple[float, ...], *, is_left_out: bool
+) -> None:
+    texts = [(height, "Journal of gulls") for height in heights]
+    found = pages_with(*texts, *([None] * (4 - len(texts))))
+    assert ("Journal" not in found) == is_left_out
+
+
+def test_a_header_has_at_most_three_lines() -> None:
+    lines = ["Gulls", "Larks", "Terns", "Swans"]
+    header = "".join(at(20, 294 - 7 * n, text, 6) for n, text in enumerate(lines))
+    found = markdown(*(header + at(20, 150, "Story.") for _ in range(3)))
+    assert [text for text in lines if text in found] == ["Swans"]

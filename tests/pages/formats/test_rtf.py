@@ -187,3 +187,26 @@ def test_a_first_cell_that_continues_a_neighbour_it_does_not_have_keeps_its_text
         "| --- | --- |",
         "| c | d |",
     ]
+
+
+def test_the_paragraphs_of_a_note_are_apart() -> None:
+    assert read(r"Sea{\footnote A t\fs20 on.\par Or two.}\par") == "Sea[^1]\n\n[^1]: A ton. Or two."
+
+
+@pytest.mark.parametrize(("before", "text"), [(3_900, "[Image: A buoy]"), (4_000, "[Image]")])
+def test_the_name_of_a_picture_stands_in_its_first_4000_bytes(before: int, text: str) -> None:
+    name = r"{\sp{\sn wzDescription}{\sv A buoy}}"
+    assert read(rf"{{\pict{{\*\x {'y' * before}}}{{\*\picprop{name}}}\pngblip 8950}}\par") == text
+
+
+@pytest.mark.parametrize("codepage", [737, 1140, 1300])
+def test_a_document_in_another_code_page_is_read_as_one_of_windows(codepage: int) -> None:
+    assert read(rf"\ansicpg{codepage} \'e4\par") == "ä"
+
+
+def test_merged_cells_repeat_over_at_most_200_columns_of_a_table() -> None:
+    edges = "".join(rf"\cellx{100 * at}" for at in range(1, 301))
+    narrow = rf"\trowd{edges}\pard\intbl a" + r"\cell " * 300 + r"\row"
+    wide = r"\trowd\cellx10000\cellx20000\cellx30000\pard\intbl x1\cell x2\cell x3\cell\row\pard"
+    found = read(narrow + wide)
+    assert [found.count(text) for text in ("x1", "x2", "x3")] == [100, 100, 1]

@@ -144,9 +144,7 @@ _BROKEN_WITHIN = re.compile(f"[{BROKEN}] ")
 
 
 def _text_of_run(run: Sequence[Word]) -> str:
-    text = text_of(run)
-    if len(run) > 1:
-        text = _BROKEN_WITHIN.sub(_joint, text)
+    text = _BROKEN_WITHIN.sub(_joint, text_of(run))
     if text.count(".") >= 5:  # most lines have fewer, and to search them takes longer
         text = _LEADERS.sub(" …", text)
     return text

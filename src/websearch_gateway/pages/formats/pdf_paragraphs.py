@@ -220,7 +220,7 @@ def _is_another_heading(above: Row, row: Row, *, is_full: bool) -> bool:
 def _text_of_line(row: Row) -> str:
     """The text of a line, whose parts may be read from right to left."""
     parts = [segment.text for segment in row]
-    if len(parts) > 1 and all(map(has_right_to_left, parts)):
+    if all(map(has_right_to_left, parts)):
         parts.reverse()
     return " ".join(parts)
 
