@@ -13,7 +13,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import HtmlReader
 from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, kind_of
-from websearch_gateway.pages.formats.plain import MAX_INFLATED, csv_table, json_text, markdown
+from websearch_gateway.pages.formats.plain import csv_table, json_text, markdown
 from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, TOO_LONG, cleaned
 
 
@@ -198,7 +198,7 @@ def test_a_compressed_file_is_read_by_its_own_kind(name: str, inside: bytes, mar
         (b"\x1f\x8b\x08damaged", "damaged"),
         (gzip.compress(b"x" * 257 + b"ustar"), "type"),
         (gzip.compress(gzip.compress(b"x")), "type"),
-        (gzip.compress(b" " * (MAX_INFLATED + 1)), "too_large"),
+        (gzip.compress(b" " * (20_000_001)), "too_large"),
     ],
     ids=["damaged", "archive", "twice", "bomb"],
 )
@@ -370,3 +370,16 @@ def test_a_line_separator_ends_no_row() -> None:
         csv_table("a,b\nc\u2028d,e\n".encode(), "", "utf-8").markdown
         == "| a | b |\n| --- | --- |\n| c d | e |"
     )
+
+
+def test_a_compressed_file_may_hold_twenty_million_bytes() -> None:
+    body = gzip.compress(b"Words" + b" " * 19_999_995)
+    assert CONVERTERS["gzip"](body, "https://example.com/a.gz", "utf-8").markdown == "Words"
+
+
+@pytest.mark.parametrize(("rows", "is_table"), [(2_000, True), (2_001, False)])
+def test_a_table_of_more_than_two_million_cells_stays_text(rows: int, *, is_table: bool) -> None:
+    """Each row has as many cells as the longest, of 1000."""
+    body = "a,b\nc" + "," * 999 + "\nd" * (rows - 2)
+    found = csv_table(body.encode(), "https://example.com/a.csv", "utf-8").markdown
+    assert found.startswith("| a | b |") == is_table

@@ -10,6 +10,10 @@ import pytest
 from tests.documents import open_document
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.containers import zipped
+from websearch_gateway.pages.formats.open_sheets import _contents, _looks_of, without_repeats
+from websearch_gateway.pages.formats.open_styles import Styles
+from websearch_gateway.pages.formats.package import Package
+from websearch_gateway.pages.formats.sheet_looks import Looks
 
 URL = "https://example.com/a"
 
@@ -164,3 +168,76 @@ def test_a_style_has_the_marks_of_that_which_it_is_based_on() -> None:
     )
     body = '<text:p>10<text:span text:style-name="T1">5</text:span> boats</text:p>'
     assert zipped(open_document("text", body, styles), URL, "").markdown == "10^5 boats"
+
+
+def styles_of(xml: str) -> Styles:
+    """The styles that a document declares."""
+    root = Package(open_document("text", "", xml)).xml("content.xml")
+    return Styles([root])
+
+
+def test_a_list_counts_with_ten_levels() -> None:
+    levels = "".join(f'<text:list-level-style-number style:num-format="{at}"/>' for at in range(11))
+    styles = styles_of(f'<text:list-style style:name="L">{levels}</text:list-style>')
+    assert [styles.level("L", at).kind for at in (0, 9, 10)] == ["0", "9", ""]
+
+
+@pytest.mark.parametrize(("parents", "text"), [(29, "**Words**"), (30, "")])
+def test_thirty_styles_of_a_chain_are_followed(parents: int, text: str) -> None:
+    """What more of them say is not known: the text may be hidden."""
+    chain = "".join(
+        f'<style:style style:name="C{at}" style:parent-style-name="C{at + 1}"/>'
+        for at in range(parents)
+    )
+    bold = '<style:text-properties fo:font-weight="bold" text:display="true"/>'
+    last = f'<style:style style:name="C{parents}">{bold}</style:style>'
+    body = '<text:p><text:span text:style-name="C0">Words</text:span></text:p>'
+    assert zipped(open_document("text", body, chain + last), URL, "").markdown == text
+
+
+def rows_of_sheet(xml: str) -> Looks:
+    """What a sheet of these rows shows."""
+    body = open_document("spreadsheet", f"<table:table>{xml}</table:table>")
+    package = Package(body)
+    root = package.xml("content.xml")
+    [sheet] = root.iter("{urn:oasis:names:tc:opendocument:xmlns:table:1.0}table")
+    return _looks_of(sheet, _contents(package.read("content.xml"), root))
+
+
+NUMBER = '<table:table-cell office:value-type="float"{}><text:p>7.0</text:p></table:table-cell>'
+
+
+@pytest.mark.parametrize("rows", [1_048_576, 1_048_577])
+def test_a_sheet_has_as_many_rows_as_its_program_allows(rows: int) -> None:
+    empty = f'<table:table-row table:number-rows-repeated="{rows}"><table:table-cell/></table:table-row>'
+    looks = rows_of_sheet(f"{empty}<table:table-row>{NUMBER.format('')}</table:table-row>")
+    assert looks.shown == {(1_048_576, 0): "7.0"}
+
+
+@pytest.mark.parametrize("columns", [1_000, 1_001])
+def test_a_merged_cell_spans_at_most_a_thousand_columns(columns: int) -> None:
+    wide = NUMBER.format(f' table:number-columns-spanned="{columns}"')
+    looks = rows_of_sheet(f"<table:table-row>{wide}</table:table-row>")
+    assert looks.merged == [((0, 0), (0, 999))]
+
+
+@pytest.mark.parametrize(
+    ("sheets", "is_too_large"),
+    [
+        ([(2_000, 2_000)], False),
+        ([(2_000, 2_001)], True),
+        ([(2_000, 2_000), (2_000, 2_000), (1_000, 2_000)], False),
+        ([(2_000, 2_000), (2_000, 2_000), (1_000, 2_001)], True),
+    ],
+)
+def test_sheets_that_span_millions_of_cells_are_read_without_repeats(
+    sheets: list[tuple[int, int]], *, is_too_large: bool
+) -> None:
+    content = ""
+    for rows, columns in sheets:
+        cell = NUMBER.format(f' table:number-columns-repeated="{columns - 1}"')
+        content += (
+            f'<table:table ><table:table-row table:number-rows-repeated="{rows}">'
+            f"{cell}</table:table-row></table:table>"
+        )
+    assert (without_repeats(content.encode()) is not None) == is_too_large

@@ -6,9 +6,8 @@ import pytest
 
 from tests.documents import at, drawn
 from tests.pages.formats.pdf_words import word
-from websearch_gateway.pages.formats import pdf_page
 from websearch_gateway.pages.formats.pdf import pdf
-from websearch_gateway.pages.formats.pdf_page import MOST_COMPARED, Link, Word
+from websearch_gateway.pages.formats.pdf_page import Word
 from websearch_gateway.pages.formats.pdf_text import (
     Sign,
     in_reading_order,
@@ -101,27 +100,9 @@ def test_a_link_of_a_page_is_a_link_of_its_words() -> None:
     assert "See [the long plan](https://gull.example/plan) of gulls." in text
 
 
-def test_the_values_of_a_form_are_text() -> None:
-    value = "/Tx BMC BT /F 10 Tf 2 5 Td (Jo Reef) Tj ET EMC"
-    look = "/Type/XObject/Subtype/Form/BBox[0 0 100 17]/Resources<</Font<</F 4 0 R>>>>"
-    widget = "<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(Jo Reef)/F 4/Rect[60 245 160 262]/AP<</N 8 0 R>>>>"
-    field = {7: widget, 8: f"<<{look}/Length {len(value)}>>stream\n{value}\nendstream"}
-    form = "/AcroForm<</Fields[7 0 R]>>"
-    body = drawn(at(20, 250, "Name:"), more=field, catalog=form, on_page="/Annots[7 0 R]")
-    assert pdf(body, URL, "").markdown == "*Page 1*\n\nName: Jo Reef"
-
-
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", ""])
 def test_an_address_that_is_not_of_the_web_is_no_link(address: str) -> None:
     assert linking(address, "0 0 300 300", "See the plan.") == "*Page 1*\n\nSee the plan."
-
-
-def test_a_page_of_many_links_and_words_is_read_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[Link] = []
-    monkeypatch.setattr(Link, "holds", lambda place, _: compared.append(place))
-    words = [word(10 * at, "gull") for at in range(10_000)]
-    pdf_page._linked(words, [Link(0, 0, 1, 1, "https://gull.example/")] * 500)
-    assert len(compared) == MOST_COMPARED
 
 
 def test_a_stated_title_that_is_the_name_of_a_file_yields_to_the_heading() -> None:

@@ -175,7 +175,8 @@ def test_the_title_in_the_usual_part_is_read_without_a_relation_to_it() -> None:
 APART = {
     "raised by a position": ('<w:position w:val="10"/>', "10^5 boats"),
     "lowered by a position": ('<w:position w:val="-8"/>', "10_5 boats"),
-    "moved a little": ('<w:position w:val="2"/>', "105 boats"),
+    "raised by two points": ('<w:position w:val="4"/>', "10^5 boats"),
+    "moved a little": ('<w:position w:val="3"/>', "105 boats"),
     "raised by a style": ('<w:rStyle w:val="up"/>', "10^5 boats"),
     "lowered against its style": (
         '<w:rStyle w:val="up"/><w:vertAlign w:val="subscript"/>',
@@ -223,3 +224,16 @@ def test_cells_merged_the_old_way_and_deleted_rows() -> None:
     table += row(cell("1"), cell("2"), cell("3"))
     markdown = zipped(word(f"<w:tbl>{table}</w:tbl>"), URL, "").markdown
     assert markdown == "| ab | ab | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
+
+
+@pytest.mark.parametrize(("size", "text"), [(4, "Words"), (5, "Words seen")])
+def test_text_of_at_most_two_points_is_hidden(size: int, text: str) -> None:
+    run = f'<w:r><w:rPr><w:sz w:val="{size}"/></w:rPr><w:t xml:space="preserve"> seen</w:t></w:r>'
+    assert read(f"<w:p><w:r><w:t>Words</w:t></w:r>{run}</w:p>") == text
+
+
+@pytest.mark.parametrize(
+    ("level", "text"), [("4", "##### Tides"), ("8", "###### Tides"), ("9", "Tides"), ("x", "Tides")]
+)
+def test_an_outline_has_nine_levels_of_headings(level: str, text: str) -> None:
+    assert read(paragraph("Tides", f'<w:outlineLvl w:val="{level}"/>')) == text

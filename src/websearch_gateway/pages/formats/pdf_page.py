@@ -316,7 +316,7 @@ def _word(
     end = max(characters.end(last, turn), start)
     size = characters.size(first)
     is_backwards = has_right_to_left(text)
-    has_signs = len(text) > 1 and (text.isascii() or not _HALVES.search(text))
+    has_signs = text.isascii() or not _HALVES.search(text)
     if has_signs and (is_backwards or _has_two_sizes(characters, text, first, size)):
         signs = characters.signs(match, turn)
         size = max(sign.size for sign in signs)

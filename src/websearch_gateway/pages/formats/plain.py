@@ -57,7 +57,7 @@ def fenced(text: str, language: str) -> str:
 
 
 MAX_INFLATED = 20_000_000
-_GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
+_GZIP = zlib.MAX_WBITS + 16  # as zlib names the format
 
 
 def gzipped(body: bytes, url: str, charset: str) -> Extracted:
