@@ -7,13 +7,15 @@ import json
 
 import pytest
 
+from tests import stored_answer
 from tests.clock import Clock
-from websearch_gateway.cache.kinds import RAW_RESULTS, WEB_RESULTS, RawResult
+from websearch_gateway.cache.kinds import ANSWERS, RAW_RESULTS, WEB_RESULTS, RawResult
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.results import ResultCache, Served, variant
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.results import (
     ErrorInfo,
+    SearchResponse,
     WebResult,
     WebSearchResponse,
 )
@@ -58,7 +60,7 @@ async def test_results_are_served_for_their_ttl_and_a_stopgap_for_a_minute(
 
 
 async def test_a_ttl_of_zero_turns_it_off(web_cache, state):
-    off = ResultCache(state, WEB_RESULTS, Lifetimes(0))
+    off = ResultCache(state, WEB_RESULTS, Lifetimes(0, 0, 0))
     await off.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
     assert [entry async for entry in state.scan("")] == []
     await web_cache.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
@@ -149,3 +151,23 @@ async def test_results_without_items_or_with_other_links_are_not_kept(
 ) -> None:
     await raw_cache.put(WEB_QUERY, ME, FOUND.model_copy(update={"result": result}))
     assert await raw_cache.get(WEB_QUERY, ME) is None
+
+
+CITED = stored_answer.ANSWER
+OFF = CITED.citations[0].model_copy(update={"end_index": len(CITED.text) + 1})
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_kept"),
+    [
+        (CITED, True),
+        (CITED.model_copy(update={"citations": ()}), False),
+        (CITED.model_copy(update={"citations": (OFF,)}), False),
+        (CITED.model_copy(update={"error": ErrorInfo(code="PROVIDER")}), False),
+    ],
+    ids=["cited", "no source", "misplaced", "error"],
+)
+def test_an_answer_without_an_error_and_with_places_in_its_text_is_kept(
+    answer: SearchResponse, is_kept: bool
+) -> None:
+    assert (ANSWERS.recalled(answer) is not None) is is_kept

@@ -36,11 +36,11 @@ def test_a_lasting_subject_is_fresh_for_longer_and_may_be_stale() -> None:
 
 
 def test_a_freshness_filter_shortens_the_time_to_a_tenth_of_its_hours() -> None:
-    assert Lifetimes(ttl=3_600).fresh(replace(LASTING, freshness_hours=1), NOW) == 360
+    assert replace(ONE_LIFETIME, ttl=3_600).fresh(replace(LASTING, freshness_hours=1), NOW) == 360
 
 
 def test_a_ttl_of_zero_turns_the_cache_off() -> None:
-    off = Lifetimes(ttl=0)
+    off = replace(ONE_LIFETIME, ttl=0)
     assert (off.fresh(LASTING, NOW), off.stale(LASTING, NOW)) == (0, 0)
 
 

@@ -109,7 +109,7 @@ class TestAge:
     async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(
         self, state, clock
     ):
-        cache = ResultCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
+        cache = ResultCache(state, ANSWERS, Lifetimes(86_400, 3_600, 0), clock=clock)
         query = dataclasses.replace(QUERY, freshness_hours=1)
         await cache.put(query, STORED_ANSWER_ME, ANSWER)
         clock.now += 359
@@ -118,7 +118,7 @@ class TestAge:
         assert await cache.get(query, STORED_ANSWER_ME) is None
 
     async def test_a_ttl_of_zero_turns_it_off(self, cache, state, clock):
-        off = ResultCache(state, ANSWERS, Lifetimes(0), clock=clock)
+        off = ResultCache(state, ANSWERS, Lifetimes(0, 0, 0), clock=clock)
         await off.put(QUERY, STORED_ANSWER_ME, ANSWER)
         assert await cache.get(QUERY, STORED_ANSWER_ME) is None
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
@@ -129,7 +129,7 @@ class TestAge:
     ):
         """Its writer had another setting, or was not a gateway."""
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
-        shorter = ResultCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
+        shorter = ResultCache(state, ANSWERS, Lifetimes(10, 10, 0), clock=clock)
         assert await shorter.get(QUERY, STORED_ANSWER_ME) is None
         clock.now += 291
         assert await shorter.get(QUERY, STORED_ANSWER_ME)

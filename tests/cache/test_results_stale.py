@@ -34,6 +34,7 @@ from websearch_gateway.upstream.telemetry import Telemetry
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
 ESPRESSO = WebSearchRequest("descale an espresso machine")
+LIFETIMES = Lifetimes(300, 3_600, 86_400)
 EXPIRED_AT_ONCE = {"cache_ttl_seconds": 1e-6, "cache_long_ttl_seconds": 1e-6}
 
 
@@ -151,7 +152,7 @@ class Once:
 def answering(engine: Once, state: MemoryState, clock: Clock) -> SearchPipeline:
     limits = RateLimits(state, MemoryState(), "")
     recall = Recall(
-        ResultCache(state, ANSWERS, Lifetimes(), clock=clock), SingleFlight(), limits, limits, state
+        ResultCache(state, ANSWERS, LIFETIMES, clock=clock), SingleFlight(), limits, limits, state
     )
     return SearchPipeline(Guard({}, ()), recall, engine, AddressPolicy(), Telemetry([]), 5.0)
 
@@ -161,7 +162,7 @@ async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() 
     clock = Clock()
     pipeline = answering(Once(), MemoryState(), clock)
     await pipeline.search(TOWER)
-    clock.now += 2 * Lifetimes().longest
+    clock.now += 2 * LIFETIMES.longest
     assert (await pipeline.search(TOWER)).cache == "stale"
     assert now() < 5
 

@@ -360,7 +360,8 @@ from websearch_gateway.state.memory import MemoryState
 
 async def main():
     state = MemoryState()
-    cache = SemanticCache(AskedQuestions(state, longest_seconds=600), state, ANSWERS, Lifetimes())
+    questions = AskedQuestions(state, longest_seconds=600)
+    cache = SemanticCache(questions, state, ANSWERS, Lifetimes(300, 600, 0))
     await cache.put(ASKED, ME, ANSWER)
     print((await cache.get(AGAIN, ME)).response.cache, "numpy" in sys.modules)
 

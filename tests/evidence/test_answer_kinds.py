@@ -28,6 +28,7 @@ def test_the_question_word_and_its_noun_give_the_kind(question: str, kind: str |
     ("question", "sentence", "things"),
     [
         ("How many keepers lived there in 1901?", "In 1901 four keepers lived there.", ["four"]),
+        ("How many sisters had Ann?", "She had six.", ["six"]),
         ("How long did the plague last?", "The plague lasted a year.", ["a year"]),
         ("When was it lit?", "It was lit in the late 1870s.", ["1870"]),
         ("When was it lit?", "It was lit in May, at 330 metres.", []),
@@ -95,6 +96,22 @@ def test_a_number_inside_of_another_thai_word_is_none(sentence: str, has_number:
     asked = asked_for("เขามีเรือกี่ลำ", "th")
     assert asked is not None
     assert bool(asked.found_in(sentence)) is has_number
+
+
+def test_the_first_twenty_numbers_of_a_sentence_are_looked_at() -> None:
+    asked = asked_for("How many boats came?", "en")
+    assert asked is not None
+    assert len(asked.found_in("7 " * 40)) == 20
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "asks"),
+    [("en", "Somehow many boats came.", False), ("ar", "ومتى غادر الحارس؟", True)],
+)
+def test_a_question_word_begins_a_word_but_in_arabic_where_it_may_be_joined(
+    language: str, text: str, asks: bool
+) -> None:
+    assert (asked_for(text, language) is not None) is asks
 
 
 def test_the_first_question_word_decides() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.base import query_terms
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.sentences import LONGEST, SHORTEST, Document, candidates, clauses
+from websearch_gateway.evidence.sentences import SHORTEST, Document, candidates, clauses
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 
@@ -21,7 +21,7 @@ def cut(text: str) -> list[str]:
 def test_thai_without_full_stops_is_cut_at_spaces() -> None:
     pieces = cut(" ".join([CLAUSE] * 20))
     assert len(pieces) > 1
-    assert all(SHORTEST <= len(piece) <= LONGEST for piece in pieces)
+    assert all(150 <= len(piece) <= 300 for piece in pieces)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,15 @@ def test_thai_is_cut_before_a_word_that_begins_a_clause() -> None:
 
 @pytest.mark.parametrize(("characters", "place"), [(390, 1), (410, 0)])
 def test_the_end_of_a_clause_is_looked_for_up_to_a_limit(characters: int, place: int) -> None:
-    parts = ["ก" * SHORTEST, "ข" * (characters - SHORTEST - 1), "ต่อมา" + "ค" * LONGEST]
+    parts = ["ก" * SHORTEST, "ข" * (characters - SHORTEST - 1), "ต่อมา" + "ค" * 300]
     assert cut(" ".join(parts))[0] == " ".join(parts[: place + 1])
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "pieces"), [(150, 150, 2), (149, 300, 1), (300, 149, 1)]
+)
+def test_a_clause_has_at_least_150_characters(before: int, behind: int, pieces: int) -> None:
+    assert len(cut(f"{'ก' * before} {'ข' * behind}")) == pieces
 
 
 def test_a_short_thai_sentence_and_long_ones_of_other_languages_stay_whole() -> None:

@@ -1,15 +1,16 @@
 """Chunking loses no text of a page, and keeps connected text together."""
 
-from itertools import pairwise
+from itertools import islice, pairwise, repeat
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.base.markdown import Block
 from websearch_gateway.base.tokenization import estimate_tokens
 from websearch_gateway.base.urls import page_in
 from websearch_gateway.evidence import chunks as chunking
-from websearch_gateway.evidence.chunks import at_page, chunk, overlapping, page_of
+from websearch_gateway.evidence.chunks import at_page, chunk, overlapping, page_of, pieces
 
 PROSE = st.lists(
     st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40
@@ -383,3 +384,23 @@ def test_an_overlap_begins_with_a_sentence_of_about_an_eighth_of_the_passage(
 def test_a_passage_has_512_tokens_by_default() -> None:
     lengths = [estimate_tokens(passage.text) for passage in chunk(ITEM * 1_000)]
     assert 500 <= max(lengths) <= 540
+
+
+@pytest.mark.parametrize(
+    ("last_word", "repeated"),
+    [("word" * 12, ""), ("word", "word word word word word word word word.")],
+)
+def test_an_overlap_without_a_sentence_begins_with_a_word(last_word: str, repeated: str) -> None:
+    """An eighth of 89 tokens of four characters are 44 characters: the long word has more."""
+    page = f"{'word ' * 56}{last_word}. {'Tides ' * 50}rise."
+    second, own = overlapping(page, 100, 10)[1]
+    assert second.text.removesuffix(own).strip() == repeated
+
+
+def test_a_page_has_a_hundred_thousand_pieces_and_what_follows_is_cut_by_size() -> None:
+    text = "word " * 30 + "end."
+    whole = Block("paragraph", 0, 4)
+    last, *behind = islice(pieces(text, 10, repeat(whole)), 99_999, None)
+    assert (last.start, last.end) == (0, 4)
+    assert len(behind) > 1
+    assert behind[-1].end == len(text)

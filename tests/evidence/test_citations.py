@@ -84,6 +84,21 @@ def test_in_a_text_with_links_a_source_may_be_named_by_host_or_title_or_cite_a_s
     )
 
 
+@pytest.mark.parametrize(("length", "is_found"), [(3, False), (4, True), (300, True), (301, False)])
+def test_a_source_is_known_by_a_title_of_4_to_300_characters(length: int, is_found: bool) -> None:
+    title = "x" * length
+    text = f"High. {LINK_A} According to {title} it is deep."
+    start = text.index(title)
+    span = Span("https://d.example/q", title, start, start + length)
+    assert (title in slices(text, Span(A, "", 6, 9), span)) is is_found
+
+
+@pytest.mark.parametrize(("characters", "is_whole"), [(2_000, True), (2_001, False)])
+def test_a_claim_has_up_to_2000_characters(characters: int, is_whole: bool) -> None:
+    text = f"{'high' * 500}"[: characters - len(LINK_A) - 1] + f" {LINK_A}"
+    assert slices(text, Span(A, "", 0, characters)) == [text if is_whole else LINK_A]
+
+
 def test_in_a_text_without_links_a_span_is_the_claim_in_whole_words() -> None:
     text = "Paris is the capital of France. It has cafés."
     cases = {
@@ -363,3 +378,15 @@ def test_a_snippet_has_at_most_three_hundred_characters(length: int, is_whole: b
     (snippet,) = snippets(text, [(length - 1, length)])
     assert (snippet == text) is is_whole
     assert len(snippet) <= 300
+
+
+@pytest.mark.parametrize(
+    ("characters", "claim"), [(2_000, "Lo, it rains."), (2_001, "o, it rains.")]
+)
+def test_a_claim_begins_at_most_two_thousand_characters_before_its_citation(
+    characters: int, claim: str
+) -> None:
+    """A reader sees the label of a link alone, so a claim may be long and its snippet short."""
+    head, tail = "Lo, [it](https://a.example/", ") rains. "
+    text = head + "x" * (characters - len(head) - len(tail)) + tail + SNIPPET_B
+    assert snippet(text, characters, len(text)) == claim

@@ -52,6 +52,15 @@ def test_a_link_that_the_engine_wrote_stays_as_it_is(text: str, piece: str) -> N
     assert with_marks(text, [cited(text, piece)]) == (text, [cited(text, piece)])
 
 
+@pytest.mark.parametrize(("between", "is_shown"), [(".  ", True), (".   ", False)])
+def test_a_link_up_to_three_characters_behind_a_claim_shows_its_source(
+    between: str, is_shown: bool
+) -> None:
+    text = f"It is high{between}{LINK}"
+    written, _ = with_marks(text, [cited(text, "It is high")])
+    assert (written == text) is is_shown
+
+
 def test_marks_are_numbered_as_the_list_and_those_of_pages_outside_the_list_go() -> None:
     text = "High. [4] Long. [2][7] Cold. [9]"
     places = [cited(text, "[4]"), cited(text, "[2]", 2, RIVER)]

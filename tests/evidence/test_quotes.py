@@ -485,6 +485,10 @@ def test_a_long_quote_is_cut_between_words_after_five_hundred_characters() -> No
 
 MILL = "The old mill of Marn grinds 300 tonnes of rye every autumn."
 BAKER = f"{MILL}\n\nThe young baker of Marn sells 250 tonnes of rye bread."
+MILLER = (
+    "The old mill grinds 300 tonnes of barley for the northern village. "
+    "The young miller stores 250 tonnes of rye."
+)
 PIERS = "The north pier has 40 boats and 12 crews, the south pier has 25 boats and 9 crews."
 
 
@@ -501,6 +505,8 @@ PIERS = "The north pier has 40 boats and 12 crews, the south pier has 25 boats a
         # The page has the number of the claim too, in a place that fits less or nearly as well.
         (BAKER, "The mill of Marn grinds 250 tonnes of rye bread.", True),
         (BAKER, "The old mill sells 250 tonnes of rye.", False),
+        # More words that stand far from a number count more than a few beside it.
+        (MILLER, "The old mill stores 250 tonnes of rye for the northern village.", True),
         # Two numbers that fit better when they are exchanged.
         (PIERS, "The north pier has 12 boats and 40 crews.", True),
         (PIERS, "The north pier has 40 boats, and it has 12 crews.", False),
@@ -509,6 +515,28 @@ PIERS = "The north pier has 40 boats and 12 crews, the south pier has 25 boats a
 def test_how_well_the_place_of_a_number_must_fit_is_a_limit(
     page: str, claim: str, differs: bool
 ) -> None:
+    (found,) = findings([claim], page, "")
+    assert bool(found.differences) is differs
+
+
+RYE = "The mill yields 300 tonnes; workers grind rye."
+
+
+@pytest.mark.parametrize(
+    ("page", "claim", "differs"),
+    [
+        (RYE, "The mill workers grind 250 tonnes.", True),
+        (RYE, "The mill workers grind rye 250 tonnes.", False),
+        (RYE.replace("yields", "slowly yields"), "The mill grinds 250 tonnes.", False),
+        # What stands before a comma is two words farther away.
+        (RYE, "In the mill, 250 tonnes.", True),
+        (RYE, "The mill grinds, 250 tonnes.", False),
+    ],
+)
+def test_a_number_differs_from_one_beside_the_same_word(
+    page: str, claim: str, differs: bool
+) -> None:
+    """At most three words from the number of the claim, and two from that of the page."""
     (found,) = findings([claim], page, "")
     assert bool(found.differences) is differs
 

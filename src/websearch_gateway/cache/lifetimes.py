@@ -19,9 +19,9 @@ class Lifetimes:
         stale_if_error: how much longer these other results may be served if upstreams fail (RFC 5861, section 4).
     """
 
-    ttl: float = 300.0
-    long_ttl: float = 3_600.0
-    stale_if_error: float = 86_400.0
+    ttl: float
+    long_ttl: float
+    stale_if_error: float
 
     def fresh(self, query: SearchQuery, now: float) -> float:
         """How long a result is fresh (seconds): with a freshness filter, at most a tenth of its hours.

@@ -138,7 +138,7 @@ class _Signs:
     def sign(self, place: Cited) -> _Sign | None:
         """What shows the citation in a text of `with_marks`."""
         sign = self.mark_or_link(place)
-        if sign and (sign.link or place.mark in self._text[sign.start : sign.end]):
+        if sign and sign.link:
             return sign
         start = self._text.find(place.mark, place.start)
         return _Sign(start, start + len(place.mark)) if start >= 0 else None

@@ -14,6 +14,7 @@ from websearch_gateway.base import (
     plain,
     split_sentences,
     tokens_of_each,
+    word_set,
     words,
 )
 from websearch_gateway.evidence.chunks import DEFAULT_SIZE, LONGEST_MARKED, chunk
@@ -317,9 +318,7 @@ def _rows(table: str, number: int) -> Iterator[_Line]:
 
 
 SHORTEST = 150
-"""The least number of characters of a clause. Shorter ones join the next, since names contain spaces too."""
-LONGEST = 300
-"""A sentence of at most this many characters stays whole."""
+"""The least number of characters of a clause. Shorter ones stay with the next, since names contain spaces too."""
 FARTHEST = 400
 """Up to this many characters the best blank ends a clause; beyond, the next one does."""
 
@@ -328,12 +327,12 @@ _UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
 _BLANK = re.compile(r"(?<=[\u0e00-\u0eff\u1780-\u17ff])\s+(?=[\u0e00-\u0eff\u1780-\u17ff])")
 _RELATIVE = re.compile("ซึ่ง|ที่|โดย|ว่า|เพื่อ|ของ")
 """Thai words with which a clause does not begin."""
-_OPEN = re.compile(
-    r"(?:โดย|ของ|ที่|ซึ่ง|ว่า|คือ|เป็น|แก่|ใน|กับ|และ|หรือ|จาก|ให้|แห่ง|ได้แก่|ประมาณ|ตั้งแต่|ถึง|บน|เช่น|ชื่อ|มี|ได้|สู่|ต่อ|ตาม|เพื่อ|ไม่|กว่า|"
-    r"ราว|เกือบ|เพียง|ระหว่าง|จะ|ต้อง|สามารถ|ทั้ง|การ|ความ|ผู้|เมื่อ|แต่|จำนวน)$"
+_OPEN = tuple(
+    word_set("""\
+โดย ของ ที่ ซึ่ง ว่า คือ เป็น แก่ ใน กับ และ หรือ จาก ให้ แห่ง ได้แก่ ประมาณ ตั้งแต่ ถึง บน เช่น ชื่อ มี ได้ สู่ ต่อ ตาม เพื่อ ไม่ กว่า ราว เกือบ เพียง
+ระหว่าง จะ ต้อง สามารถ ทั้ง การ ความ ผู้ เมื่อ แต่ จำนวน""")
 )
 """Thai words behind which a clause goes on: prepositions, relative words, auxiliaries, "about", "such as"."""
-_LONGEST_WORD = 12
 _BEGINS = re.compile(
     r"ใน|เมื่อ|แม้|ถึงแม้|อย่างไรก็|นอกจาก|ต่อมา|หลัง|ภายหลัง|ก่อน|เนื่องจาก|เพราะ|ดังนั้น|แต่|และ|ทั้ง|ปัจจุบัน|ตั้งแต่|จาก|เขา|พวกเขา|เธอ|มัน|"
     r"ส่วน|สำหรับ|ตาม|ตัวอย่าง|ขณะ|จน|หาก|ถ้า"
@@ -345,7 +344,7 @@ def clauses(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[i
     """The (start, end) offsets of `sentences` of `text`, with long ones without full stops cut at spaces."""
     for start, end in sentences:
         if _UNSTOPPED.search(text, start, end):
-            while end - start > LONGEST and (blank := _end_of_clause(text, start, end)):
+            while blank := _end_of_clause(text, start, end):
                 yield start, blank.start()
                 start = blank.end()
         yield start, end
@@ -358,7 +357,7 @@ def _end_of_clause(text: str, start: int, end: int) -> re.Match[str] | None:
     for blank in _BLANK.finditer(text, start + SHORTEST, end):
         if end - blank.end() < SHORTEST or (best and blank.start() - start > FARTHEST):
             break
-        is_open = _OPEN.search(text, blank.start() - _LONGEST_WORD, blank.start())
+        is_open = text.endswith(_OPEN, start, blank.start())
         goes_on = is_open or _RELATIVE.match(text, blank.end())
         signs = (not goes_on) + bool(_BEGINS.match(text, blank.end()))
         if signs > signs_of_best:

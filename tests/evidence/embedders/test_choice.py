@@ -10,7 +10,11 @@ import pytest
 
 from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.evidence.embedders.choice import open_embedder, usd_per_million_tokens
+from websearch_gateway.evidence.embedders.choice import (
+    open_embedder,
+    open_reranker,
+    usd_per_million_tokens,
+)
 from websearch_gateway.evidence.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.settings.loading import load_settings
 
@@ -88,3 +92,9 @@ def test_the_models_of_openai_cost_what_openai_says(model: str | None, price: fl
         embedding_server_url="https://api.openai.com/v1", embedding_model_name=model
     )
     assert usd_per_million_tokens(settings) == price
+
+
+@pytest.mark.parametrize("url", [None, "http://rerank.test/v2"])
+def test_a_reranker_is_opened_if_it_has_an_address(url: str | None) -> None:
+    reranker = open_reranker(load_settings(reranker_url=url), httpx2.AsyncClient())
+    assert (reranker is not None) is (url is not None)

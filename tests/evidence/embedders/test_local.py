@@ -21,6 +21,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
+from tests.evidence.test_passages_floors import VECTOR_WEIGHT
 from tests.patience import PATIENCE
 from websearch_gateway.evidence.embedders.local import (
     UNKNOWN,
@@ -325,3 +326,19 @@ def test_pieces_with_the_same_checksum_are_distinguished(file: Path) -> None:
 def test_the_last_line_may_lack_its_end(file: Path) -> None:
     file.write_bytes(b"apple\npear")
     assert Vocabulary(file).number("pear") == 1
+
+
+def test_the_filter_of_the_vocabulary_leaves_out_most_places() -> None:
+    vocabulary = Vocabulary(VOCABULARY)
+    words = [f"{number:b}".translate(str.maketrans("01", "qx")) for number in range(512, 600)]
+    places = sum(map(len, words))
+    looked_at = sum(len(vocabulary.ends("##", word, 0)) for word in words)
+    assert 0.15 < looked_at / places < 0.5
+
+
+def test_sixteen_thousand_words_are_remembered(own: WordPieces) -> None:
+    assert own._of_word.cache_info().maxsize == 16_384
+
+
+def test_vectors_weigh_as_much_as_where_the_floors_of_passages_are_measured() -> None:
+    assert EMBEDDER.weight == VECTOR_WEIGHT == 0.3

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.evidence.embedders.choice import open_reranker
 from websearch_gateway.evidence.embedders.remote import HttpReranker
@@ -133,6 +134,30 @@ async def test_a_server_that_hangs_keeps_the_order_within_the_deadline(sandbox: 
     await client.aclose()
     assert kept == [0, 1, 2]
     assert fault
+
+
+async def hang(_: httpx2.Request) -> httpx2.Response:
+    await asyncio.sleep(3_600)
+    raise AssertionError("nobody waits so long")
+
+
+@pytest.mark.parametrize(("left", "seconds"), [(60, 5), (6, 3)])
+def test_a_server_that_hangs_takes_five_seconds_and_at_most_half_of_what_is_left(
+    left: float, seconds: float
+) -> None:
+    @in_virtual_time
+    async def waited() -> float:
+        client = httpx2.AsyncClient(transport=httpx2.MockTransport(hang))
+        await HttpReranker("http://rerank.test", client).order(QUERY, TEXTS, Call.after(left))
+        return now()
+
+    assert waited() == pytest.approx(seconds, rel=0.2)
+
+
+@pytest.mark.parametrize("texts", [TEXTS[:1], []])
+async def test_fewer_than_two_texts_are_not_sent(client_of: ClientOf, texts: list[str]) -> None:
+    found, fault = await order(client_of(lambda _: httpx2.Response(500)), texts)
+    assert (found, fault) == ([*range(len(texts))], "")
 
 
 async def test_a_request_that_is_never_sent_costs_nothing_and_one_that_hangs_does(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from types import MappingProxyType
@@ -11,6 +12,7 @@ import httpx2
 import numpy as np
 import pytest
 
+from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import SearchProviderParseError, Unavailable
 from websearch_gateway.evidence.embedders.remote import OllamaEmbedder
@@ -122,3 +124,33 @@ async def test_a_server_error_is_retried_once(client_of: ClientOf, retry: Retry)
     replies = [httpx2.Response(500), httpx2.Response(200, json={"embeddings": [[1.0]]})]
     vectors = await embedder(client_of(lambda _: replies.pop(0)), retry).embed(["x"], "query")
     assert vectors.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(("is_missing", "seconds"), [(False, 20), (True, 600)])
+def test_a_batch_may_take_twenty_seconds_and_a_pull_ten_minutes(
+    retry: Retry, is_missing: bool, seconds: float
+) -> None:
+    async def serve(request: httpx2.Request) -> httpx2.Response:
+        if is_missing and request.url.path == "/api/embed":
+            return httpx2.Response(404, stream=httpx2.ByteStream(b""))
+        await asyncio.sleep(3_600)
+        raise AssertionError("nobody waits so long")
+
+    @in_virtual_time
+    async def waited() -> float:
+        client = httpx2.AsyncClient(transport=httpx2.MockTransport(serve))
+        with pytest.raises(Unavailable):
+            await embedder(client, retry).embed(["x"], "query")
+        return now()
+
+    assert waited() == pytest.approx(seconds, rel=0.2)
+
+
+@pytest.mark.parametrize(("before", "is_recognised"), [(9_900, True), (10_100, False)])
+async def test_a_missing_model_is_recognised_at_the_beginning_of_a_reply(
+    client_of: ClientOf, retry: Retry, before: int, is_recognised: bool
+) -> None:
+    reply = httpx2.Response(500, content=b" " * before + b'{"error": "model \'x\' not found"}')
+    with pytest.raises(Unavailable) as caught:
+        await embedder(client_of(lambda _: reply), retry).embed(["x"], "query")
+    assert ("reason" in caught.value.details) is is_recognised
