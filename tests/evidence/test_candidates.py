@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.base import query_terms
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.sentences import SHORTEST, Document, candidates, clauses
+from websearch_gateway.evidence.sentences import (
+    SHORTEST,
+    Candidate,
+    Document,
+    candidates,
+    clauses,
+)
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 
@@ -92,7 +98,7 @@ def test_a_row_with_a_long_link_is_quoted_up_to_a_limit(characters: int, is_quot
     ("term", "language", "is_found"),
     [
         ("segel", "de", True),
-        ("sege", "de", False),  # too short
+        ("egel", "de", False),  # too short
         ("segel", "en", False),  # no compounds
     ],
 )
@@ -110,5 +116,72 @@ def test_a_thai_paragraph_of_eight_hundred_characters_is_one_passage() -> None:
     terms = query_terms(CLAUSE, "th")
     passages = {each.order[0] for each in candidates(terms, "th", [Document("", paragraph)])}
     assert passages == {0}
-    longer = f"{paragraph} {paragraph}"
+    longer = " ".join([CLAUSE] * 24)
+    assert 1_100 < len(longer) < 1_500
     assert len({each.order[0] for each in candidates(terms, "th", [Document("", longer)])}) == 2
+
+
+def about_towers(*pages: str) -> list[Candidate]:
+    return candidates(["tower"], "en", [Document("", page) for page in pages])
+
+
+def texts(page: str) -> list[str]:
+    return [candidate.text for candidate in about_towers(page)]
+
+
+def test_the_twelve_best_passages_are_searched() -> None:
+    assert len(about_towers(*["The tower is tall."] * 20)) == 12
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_candidate"),
+    [
+        ("The tower is tall.".rjust(600, "x"), True),
+        ("The tower is tall.".rjust(601, "x"), False),
+        ("A tower fell.", True),
+        ("Tower fell.", False),
+        ("Which tower fell?", False),
+    ],
+)
+def test_a_sentence_has_at_least_three_words_and_at_most_600_characters(
+    sentence: str, is_candidate: bool
+) -> None:
+    assert texts(sentence) == [sentence] * is_candidate
+
+
+@pytest.mark.parametrize(
+    ("words", "end", "is_scrap"), [(12, "", True), (13, "", False), (12, ".", False)]
+)
+def test_a_line_of_up_to_twelve_words_without_an_end_is_a_scrap(
+    words: int, end: str, is_scrap: bool
+) -> None:
+    (line,) = about_towers(" ".join(["tower"] * words) + end)
+    assert line.scrap is is_scrap
+
+
+@pytest.mark.parametrize(("linked", "is_text"), [(60, True), (61, False)])
+def test_a_paragraph_of_which_three_fifths_are_links_is_text(linked: int, is_text: bool) -> None:
+    link = "[tower](https://a.example/".ljust(linked - 1, "x") + ")"
+    page = f"{link} is the tallest of all seen here.".ljust(99, "!") + "."
+    assert len(page) == 100
+    assert bool(texts(page)) is is_text
+
+
+def test_the_header_of_a_table_is_no_sentence_and_its_words_are_those_of_each_row() -> None:
+    table = "| Name of the tower | Its height today |\n|---|---|\n| Skerry of Marn | 42 metres |"
+    (row,) = about_towers(table)
+    assert row.text == "Skerry of Marn | 42 metres"
+    assert "tower" in row.words
+    assert "tower" not in row.own
+
+
+def test_the_sentence_before_is_that_of_the_same_paragraph() -> None:
+    page = "A tower stood here. The tower fell.\n\nNo tower stands now."
+    assert [candidate.before for candidate in about_towers(page)] == ["", "A tower stood here.", ""]
+
+
+def test_a_number_that_begins_a_line_of_a_paragraph_marks_no_list_item() -> None:
+    assert texts("The tower was lit in\n1901. The tower fell.") == [
+        "The tower was lit in 1901.",
+        "The tower fell.",
+    ]

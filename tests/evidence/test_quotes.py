@@ -442,6 +442,32 @@ def test_a_third_of_the_ordinary_words_is_enough_beside_facts_and_a_quarter_is_n
     assert support(less, nearest(less, passage), passage) is None
 
 
+MARN = "The mill at Marn grinds rye for the village in 1871."
+RESCUE = "Edmund Vane rescued the crew of the schooner Halcyon off Corrin Point in 1871."
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "may_stand"),
+    [
+        # Half of the words, by weight.
+        (MARN, "The mill grinds oats and barley for bakers.", True),
+        (MARN, "The mill makes good flour for bakers of the village.", False),
+        # Two words that are no facts are too few to ask for a share of them, and three are not.
+        (RESCUE, "He saved sailors at Corrin Point in 1871.", True),
+        (RESCUE, "He saved tired sailors at Corrin Point in 1871.", False),
+        # In another language two facts are enough.
+        ("Norén opened the bridge in 1962.", "El puente fue inaugurado por Norén en 1962.", True),
+        ("Norén opened the bridge in 1962.", "El puente fue inaugurado por Norén.", False),
+    ],
+)
+def test_how_much_of_a_sentence_its_quotes_must_have(
+    page: str, sentence: str, may_stand: bool
+) -> None:
+    passage = Quotable.of(page)
+    expected = "quoted" if may_stand else None
+    assert support(sentence, nearest(sentence, passage), passage) == expected
+
+
 def test_a_quote_is_read_once_however_many_texts_are_read_in_between() -> None:
     quote = Quote("The mill at Arden grinds 12 tons a day.")
     words, texts = quote.words, quote.texts
@@ -517,6 +543,45 @@ def test_how_well_the_place_of_a_number_must_fit_is_a_limit(
 ) -> None:
     (found,) = findings([claim], page, "")
     assert bool(found.differences) is differs
+
+
+@pytest.mark.parametrize(
+    ("page", "title", "claim", "kind"),
+    [
+        # A date beside the name of the page's subject may be that of anything.
+        ("The Old Bridge burned in 1932.", "Old Bridge", "The Old Bridge opened in 1950.", None),
+        ("The bridge opened in 1932.", "", "The bridge opened in 1950.", "date"),
+        # A number of the headings is about the whole page, and so is not compared.
+        ("A storm hit Marn in 1990.", "Storms of 1987", "A storm hit Marn in 1987.", None),
+        ("A storm hit Marn in 1990.", "Storms", "A storm hit Marn in 1987.", "date"),
+        ("A storm moved 28 tonnes.", "The 31 storms", "A storm moved 31 tonnes.", "number"),
+        ("The mill opens on Monday.", "", "The mill opens on Friday.", "date"),
+        ("The mill uses 18 tonnes a day.", "", "The mill uses under 20 tonnes a day.", None),
+        ("The mill uses 25 tonnes a day.", "", "The mill uses under 20 tonnes a day.", "number"),
+        ("The mill uses 25 tonnes a day.", "", "The mill uses over 20 tonnes a day.", None),
+        # A sentence that has the number has no other one in its place.
+        ("Of the 300 tonnes, the mill grinds 250 tonnes.", "", "The mill grinds 300 tonnes.", None),
+        # What follows within three words turns a denial.
+        ("It was sold to Berg with its mill.", "", "It was not sold to Berg until 1950.", None),
+        (
+            "It was sold to Berg with its mill.",
+            "",
+            "It was not sold to Berg with its mill until 1950.",
+            None,
+        ),
+        (
+            "It was sold to Berg with its mill and pond.",
+            "",
+            "It was not sold to Berg with its mill and pond until 1950.",
+            "denial",
+        ),
+    ],
+)
+def test_what_is_another_fact_and_what_is_not(
+    page: str, title: str, claim: str, kind: str | None
+) -> None:
+    (found,) = findings([claim], page, title)
+    assert [difference.kind for difference in found.differences] == ([kind] if kind else [])
 
 
 RYE = "The mill yields 300 tonnes; workers grind rye."
