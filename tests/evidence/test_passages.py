@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,50 @@ def test_a_text_that_repeats_nine_tenths_of_an_earlier_one_is_no_other(
     text = " ".join(f"w{letter}{other}" for letter in "abcdef" for other in "abcdefg")
     longer = f"{text} {' '.join('xyzuv'[:new_words])}"
     assert near_duplicates([text, longer]) == [1] * is_repeated
+
+
+@pytest.mark.parametrize(("words", "is_repeated"), [(59, True), (58, False)])
+def test_another_word_in_the_middle_changes_the_three_shingles_with_it(
+    words: int, is_repeated: bool
+) -> None:
+    text = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"][:words]
+    changed = [*text[:30], "other", *text[31:]]
+    assert near_duplicates([" ".join(text), " ".join(changed)]) == [1] * is_repeated
+
+
+def shingles(text: str) -> list[int]:
+    in_order = text.split()
+    return sorted(
+        crc32(" ".join(in_order[at : at + 3]).encode()) for at in range(len(in_order) - 2)
+    )
+
+
+LETTERS = "abcdefghijklmnop"
+
+
+@pytest.mark.parametrize(("smaller", "is_repeated"), [(7, True), (8, False)])
+def test_two_texts_are_compared_if_they_share_one_of_their_eight_smallest_shingles(
+    smaller: int, is_repeated: bool
+) -> None:
+    """One pair in 10^8 shares none, such as this one: nine tenths of its shingles are the same. Each of these words ends
+    a shingle with a smaller checksum than all others."""
+    text = " ".join(f"w{letter}{other}" for letter in LETTERS for other in "abcdef")
+    words = ["aci", "aaa", "abe", "aak", "aap", "abd", "aea", "acb"]
+    longer = " ".join((text, *words[:smaller]))
+    assert near_duplicates([text, longer]) == [1] * is_repeated
+
+
+@pytest.mark.parametrize(("others", "is_found"), [(15, True), (16, False)])
+def test_sixteen_texts_with_the_same_small_shingle_are_compared(
+    others: int, is_found: bool
+) -> None:
+    same = " ".join(f"w{letter}{other}" for letter in LETTERS for other in "abcdefg")
+    smallest = shingles(same)[:8]
+    endings = (f"{one}{two} " * 12 for one in LETTERS for two in LETTERS)
+    texts = (f"{same} {ending}of {ending}in {ending}".strip() for ending in endings)
+    alike = [text for text in texts if shingles(text)[:8] == smallest]
+    *first, last = alike[: others + 1]
+    assert near_duplicates([*first, last, last]) == [others + 1] * is_found
 
 
 def test_a_text_without_words_does_not_repeat_one_with_words() -> None:
@@ -133,6 +178,21 @@ def test_a_short_text_stays_in_each_section_and_a_long_one_once(length: int, sta
     text = "".join(f"word{number} " for number in range(100))[: length - 1] + "."
     page = f"# One\n\n{text}\n\n# Two\n\n{text}"
     assert len(cut_passages(page, 512).passages) == stay
+
+
+@pytest.mark.parametrize(("others", "is_found"), [(9, True), (10, False)])
+def test_the_ten_best_by_words_are_compared_by_relevance(others: int, is_found: bool) -> None:
+    """A passage with both words side by side answers best, but a short one that repeats them scores more."""
+    far = " ".join(["tide"] * 6 + ["and"] * 60 + ["reef"] * 6)
+    close = f"tide reef {'and ' * 300}"
+    ((best, _),) = ranked(["tide reef"], [*[far] * others, close], [[None] * (others + 1)], 1.0, 1)[
+        0
+    ]
+    assert (best == others) is is_found
+
+
+def test_an_answer_is_more_probable_than_not() -> None:
+    assert ANSWERS == 0.5
 
 
 def test_a_passage_is_embedded_below_its_two_nearest_headings_and_up_to_a_limit() -> None:
