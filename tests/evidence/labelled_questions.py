@@ -1,4 +1,4 @@
-"""Pages of our own making with questions and the words that answer each: the floors of `test_floors.py`.
+"""Pages of our own making with questions and the words that answer each: the floors of `test_ranking_floors.py`.
 
 Several sentences of a page share words with each question, so that each signal of the order has something to do.
 """

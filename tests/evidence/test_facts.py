@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.base.dates import MONTHS
 from websearch_gateway.evidence.facts import read
 
 
@@ -110,6 +111,7 @@ def test_any_text_can_be_read(text: str) -> None:
         ),
         ("the seventieth, the eightieth, the ninetieth, the hundredth", "70 80 90 100"),
         ("the twenty first, the thirty ninth, the ninety fifth", "21 39 95"),
+        ("the twenty tenth", "20 10"),
     ],
 )
 def test_a_number_in_words_has_its_value(words: str, values: str) -> None:
@@ -128,6 +130,13 @@ def test_each_part_has_its_percentage(part: str, percent: str) -> None:
     assert numbers(f"a {part} of the town" if part != "half" else "half of the town") == [
         (percent, "percent")
     ]
+
+
+def test_a_month_may_have_its_first_three_letters_alone() -> None:
+    for month in map(str.capitalize, MONTHS):
+        in_full = numbers(f"3 {month} 2020")
+        assert in_full == [("3", "the day"), (month.lower(), "the month"), ("2020", "the year")]
+        assert numbers(f"3 {month[:3]} 2020") == numbers(f"{month[:3]} 3, 2020") == in_full
 
 
 def test_the_first_two_thousand_characters_of_a_sentence_are_read() -> None:

@@ -321,6 +321,17 @@ def test_the_labelled_claims_keep_their_figures() -> None:
     assert first / every >= 0.8
 
 
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The mill sells flour, oats, apples, cider, honey.", "found"),
+        ("The mill sells flour, oats, apples, cider, honey, pears, plums, nuts.", "not_found"),
+    ],
+)
+def test_the_nearest_sentence_has_at_least_a_fifth_of_the_claim(claim: str, verdict: str) -> None:
+    assert findings([claim], "The mill stopped.", "")[0].verdict == verdict
+
+
 def test_a_long_page_is_looked_through_up_to_its_limit() -> None:
     filler = "Espresso needs a pressure of nine bar. " * (200_000 // 30)
     near, far = (
@@ -332,6 +343,15 @@ def test_a_long_page_is_looked_through_up_to_its_limit() -> None:
         "verbatim",
         "not_found",
     ]
+
+
+@pytest.mark.parametrize(("before", "is_read"), [(140, True), (200, False)])
+def test_the_four_best_passages_of_256_tokens_are_read(before: int, is_read: bool) -> None:
+    """Some forty of these sentences are a passage, and all passages have the same words."""
+    others = "The Varn bridge is long? "
+    page = f"{others * before}The Varn bridge is long. {others * 100}\n\n# Notes\n\nNone."
+    (found,) = findings(["The Varn bridge is long."], page, "")
+    assert (found.verdict == "verbatim") is is_read
 
 
 @given(st.text(max_size=200), st.text(max_size=300))

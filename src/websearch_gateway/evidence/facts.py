@@ -95,7 +95,6 @@ _DIGITS = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]*)")
 _BY_COMMAS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _BY_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+")
 _COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})")
-_LONGEST_NUMBER = 12
 
 
 def is_year(word: str) -> bool:
@@ -149,7 +148,7 @@ def quantity(words: Sequence[str], position: int) -> Quantity | None:
         if unit is None:
             return Quantity(word, currency, start + 1)
         return Quantity(_plain(written), unit, start + 1)
-    behind = (suffix, *words[start + 1 : start + _LONGEST_NUMBER])
+    behind = (suffix, *words[start + 1 :])
     further = [_SHORT_LARGE.get(part, part) for part in behind if part]
     number, used = _in_words([_plain(written) or word, *further])
     if number is None:

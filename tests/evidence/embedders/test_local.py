@@ -28,6 +28,8 @@ from websearch_gateway.evidence.embedders.local import (
     StaticEmbedder,
     Vocabulary,
     WordPieces,
+    _words_of_run,
+    words,
 )
 
 if TYPE_CHECKING:
@@ -289,6 +291,13 @@ def test_only_short_words_are_remembered(length: int, is_remembered: bool) -> No
     pieces = WordPieces(VOCABULARY)
     pieces("x" * length)
     assert pieces._of_word.cache_info().currsize == is_remembered
+
+
+@pytest.mark.parametrize(("length", "is_remembered"), [(16, True), (17, False)])
+def test_only_short_runs_of_other_letters_are_remembered(length: int, is_remembered: bool) -> None:
+    _words_of_run.cache_clear()
+    words("é" * length)
+    assert _words_of_run.cache_info().currsize == is_remembered
 
 
 @given(st.text(alphabet="abcé .,-漢\n", max_size=60))
