@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.evidence.labelled_claims import HARD, PAGES
 from websearch_gateway.base.urls import quote_url
 from websearch_gateway.evidence.differences import Difference
-from websearch_gateway.evidence.facts import read
+from websearch_gateway.evidence.facts import _remembered_words, read
 from websearch_gateway.evidence.quotes import Quotable, Quote, is_verbatim, nearest
 from websearch_gateway.evidence.verdicts import (
     Finding,
@@ -491,7 +491,7 @@ def test_how_much_of_a_sentence_its_quotes_must_have(
 def test_a_quote_is_read_once_however_many_texts_are_read_in_between() -> None:
     quote = Quote("The mill at Arden grinds 12 tons a day.")
     words, texts = quote.words, quote.texts
-    read.cache_clear()
+    _remembered_words.cache_clear()
     assert quote.words is words
     assert quote.texts is texts
 

@@ -433,9 +433,23 @@ class Word:
 _SIGN_BEFORE = re.compile(r"([-$€£¥₹]) (?=\d)")
 
 
-@lru_cache(maxsize=64)  # the next claim has the same passages; dense text takes up to 0.8 MB
+LONGEST_REMEMBERED = 500
+"""Characters of a sentence whose words are remembered: nearly all are shorter. Those of a dense text take up to 0.8 MB."""
+
+
 def read(sentence: str) -> tuple[Word, ...]:
     """The content words of a sentence, of which the first MOST_CHARS are read."""
+    if len(sentence) > LONGEST_REMEMBERED:
+        return _words_of(sentence)
+    return _remembered_words(sentence)
+
+
+@lru_cache(maxsize=64)  # the next claim has the same passages
+def _remembered_words(sentence: str) -> tuple[Word, ...]:
+    return _words_of(sentence)
+
+
+def _words_of(sentence: str) -> tuple[Word, ...]:
     matches = _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))
     pieces = [_Piece(match.lastgroup or "", match[0].strip()) for match in matches]
     content: list[Word] = []
