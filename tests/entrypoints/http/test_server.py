@@ -21,7 +21,11 @@ from tests.entrypoints.http.calls import QUESTION, call, post, search
 from tests.entrypoints.http.conftest import SECRET
 from tests.loopback import serving
 from tests.patience import PATIENCE, PATIENT_PROCESS
-from websearch_gateway.entrypoints.http.server import listening
+from websearch_gateway.entrypoints.http.server import (
+    MOST_JOINED_BYTES,
+    JoinedWrites,
+    listening,
+)
 from websearch_gateway.sandbox import Sandbox
 
 PROGRAM = (sys.executable, "-m", "websearch_gateway")
@@ -135,6 +139,52 @@ async def test_a_reply_is_sent_at_once() -> None:
             assert await delay != 0
             writer.close()
             await writer.wait_closed()
+
+
+class Written(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview[int]) -> None:
+        self.parts.append(bytes(data))
+
+    def close(self) -> None:
+        self.parts.append(b"closed")
+
+
+async def test_the_head_and_the_body_of_a_reply_are_sent_together() -> None:
+    transport = Written()
+    writes = JoinedWrites(transport)
+    for data in (b"head ", b"body", b""):
+        writes.write(data)
+    assert transport.parts == []
+    await asyncio.sleep(0)
+    writes.write(b"next")
+    await asyncio.sleep(0)
+    assert transport.parts == [b"head body", b"next"]
+
+
+@pytest.mark.parametrize("size", [100, MOST_JOINED_BYTES, 10 * MOST_JOINED_BYTES])
+async def test_no_more_than_a_short_reply_waits_for_its_end(size: int) -> None:
+    transport = Written()
+    writes = JoinedWrites(transport)
+    for number in range(1, 6):
+        writes.write(b"x" * size)
+        waiting = number * size - len(b"".join(transport.parts))
+        assert waiting <= MOST_JOINED_BYTES
+    await asyncio.sleep(0)
+    assert len(b"".join(transport.parts)) == 5 * size
+
+
+async def test_what_waits_is_sent_before_the_connection_closes() -> None:
+    transport = Written()
+    writes = JoinedWrites(transport)
+    writes.write(b"reply")
+    writes.close()
+    assert transport.parts == [b"reply", b"closed"]
 
 
 async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str, str]) -> None:

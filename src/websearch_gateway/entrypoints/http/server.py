@@ -169,6 +169,8 @@ REST_SECONDS = 1.0
 """How long the rest of a body is read after its reply (seconds): a client that still sends should see the reply."""
 SEND_SECONDS = 60.0
 """The most time that a client may leave a part of a reply unread (seconds)."""
+MOST_JOINED_BYTES = 16_384
+"""Of a reply, which wait for what is written next: most replies are shorter."""
 READ_BYTES = 8_192
 """The most bytes to take from a socket at once. Of a body that the app has not asked for, twice as much may wait."""
 
@@ -297,7 +299,7 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
         return waited > most or now - self._sent_at > SEND_SECONDS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport))  # type: ignore[arg-type]  # it is one but for its base
         self.address = _network(self.client[0]) if self.client else ""
         self._connections.admit(self)
 
@@ -323,6 +325,38 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
     def on_response_complete(self) -> None:
         self._connections.replied(self)
         super().on_response_complete()
+
+
+class JoinedWrites:
+    """A transport that sends what one turn of the event loop writes at once. uvicorn writes the head of a reply and its
+    body apart: two system calls and two packets, each of which wakes the client.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._waiting = bytearray()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send `data` with what the turn writes after it; much of it at once, since the transport bounds what waits."""
+        if not self._waiting:
+            self._loop.call_soon(self._send)
+        self._waiting += data
+        if len(self._waiting) > MOST_JOINED_BYTES:
+            self._send()
+
+    def close(self) -> None:
+        """Send what waits, then close."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        waiting, self._waiting = self._waiting, bytearray()
+        if waiting:
+            self._transport.write(waiting)
 
 
 class AcceptErrors:
