@@ -63,3 +63,5 @@ def test_results_of_another_age_and_equal_ones_have_the_same_content() -> None:
     other = answer.model_copy(update={"warnings": ()})
     assert len({Content(answer), Content(older), Content(equal)}) == 1
     assert Content(other) != Content(answer)
+    assert Content(answer.model_copy(update={"age_seconds": 5.0})) == Content(answer)
+    assert Content(answer.model_copy(update={"text": "It is 300 metres tall."})) != Content(answer)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -25,6 +27,21 @@ class WireModel(BaseModel):
         frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
 
+    @cached_property
+    def content_key(self) -> bytes:
+        """A digest of what it says, without its age: its copies of another age have the same, and so has an equal
+        result.
+        """
+        content = self.model_dump_json(exclude={"age_seconds"})
+        return hashlib.blake2b(content.encode(), digest_size=16).digest()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values of some fields, not validated. It inherits `content_key` if only its age differs."""
+        copy = super().model_copy(update=update, deep=deep)
+        if update and update.keys() != {"age_seconds"}:
+            copy.__dict__.pop("content_key", None)
+        return copy
+
 
 def size_of(value: Any) -> int:
     """The size of a text, a result or JSON-ready data: the bytes of its minified JSON in UTF-8."""
@@ -35,23 +52,19 @@ def size_of(value: Any) -> int:
 
 
 class Content:
-    """A key of a result by what it says: its copies of another age have the same, and so has an equal result.
+    """A result for a function that is remembered by what the result says, see `WireModel.content_key`."""
 
-    `result` is the result itself, for a function that is remembered by this key.
-    """
-
-    __slots__ = ("digest", "result")
+    __slots__ = ("key", "result")
 
     def __init__(self, result: WireModel) -> None:
         self.result: Any = result
-        serialised = result.model_dump_json(exclude={"age_seconds"})
-        self.digest = hashlib.blake2b(serialised.encode(), digest_size=16).digest()
+        self.key = result.content_key
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Content) and self.digest == other.digest
+        return isinstance(other, Content) and self.key == other.key
 
 
 class FallbackInfo(WireModel):

@@ -204,6 +204,7 @@ class ResultCache(Generic[R]):
         return entry
 
     def _served(self, entry: _Entry[R]) -> Served[R]:
+        _ = entry.response.content_key  # computed once: the copies of other ages inherit it
         age = max(0.0, self.clock() - entry.stored)
         response = entry.response.model_copy(update={"age_seconds": round(age, 1)})
         _log.debug("cache hit: %s, %.0f s old", type(response).__name__, age)

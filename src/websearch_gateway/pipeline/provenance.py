@@ -128,37 +128,34 @@ class Provenance:
         """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""
         if self._mode == "off":
             return
-        # This takes a fifth of the time of looking for its texts.
-        whole = result.model_dump_json(exclude={"age_seconds"})
-        deadline = Deadline.after(_REMEMBER_SECONDS)
-        await self._remember(whole, lambda: _texts(result, []), caller, deadline)
+        examined = caller.user, result.content_key
+        if not self._examined.get(examined):
+            deadline = Deadline.after(_REMEMBER_SECONDS)
+            await self._remember(examined, _texts(result, []), caller, deadline)
 
     async def remember_page(self, markdown: str, caller: Caller, deadline: Deadline) -> None:
         """Remember the links of a page, as `remember`, within half of the time that is left."""
         if self._mode != "off":
-            seconds = min(_REMEMBER_SECONDS, deadline.remaining() / 2)
-            await self._remember(markdown, lambda: [markdown], caller, deadline.within(seconds))
+            digest = hashlib.blake2b(markdown.encode("utf-8", "replace"), digest_size=16).digest()
+            if not self._examined.get((caller.user, digest)):
+                seconds = min(_REMEMBER_SECONDS, deadline.remaining() / 2)
+                examined = caller.user, digest
+                await self._remember(examined, [markdown], caller, deadline.within(seconds))
 
     async def _remember(
-        self, whole: str, texts_of: Callable[[], list[str]], caller: Caller, deadline: Deadline
+        self, examined: tuple[str, bytes], texts: list[str], caller: Caller, deadline: Deadline
     ) -> None:
-        examined = (
-            caller.user,
-            hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest(),
-        )
-        if self._examined.get(examined):
-            return
-        texts = texts_of()
         # An address without data needs no permission, but it may redirect to one that does.
         links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
         for link in dict.fromkeys(links[:_MOST_LINKS]):
             self._here.put(_address_key(link, caller), True)
+        size = sum(map(len, texts))
         try:
             found = (
                 addresses_with_data(texts)
-                if len(whole) <= _INLINE_CHARS
+                if size <= _INLINE_CHARS
                 else await self._workers.run(
-                    addresses_with_data, texts, deadline=deadline, size=len(whole)
+                    addresses_with_data, texts, deadline=deadline, size=size
                 )
             )
         except (SearchTimeoutError, SearchFetchError) as error:

@@ -68,6 +68,13 @@ def test_what_a_vendor_sent_stays_as_it_is() -> None:
     assert query["result"] == reply
 
 
+def test_an_answer_has_its_own_age_and_words_however_often_it_was_asked_for() -> None:
+    old = SearchResponse(text="High", cache="exact", age_seconds=3.0)
+    assert lean(old)["ageSeconds"] == 3.0
+    assert lean(old.model_copy(update={"age_seconds": 7.0})) == {**lean(old), "ageSeconds": 7.0}
+    assert lean(old.model_copy(update={"text": "Low"})) == {**lean(old), "text": "Low"}
+
+
 def test_names_are_those_of_the_wire_in_both_styles() -> None:
     assert lean(PageContent(page_content="x", next_offset=3)).keys() >= {
         "page_content",

@@ -6,6 +6,7 @@ it: they get the text alone, since it is shorter and marks what comes from the w
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +22,9 @@ Shows = Literal["text", "data", "both", "unknown"]
 
 USUAL = 40_000
 """Characters of a reply for a client whose limit nobody knows. Most show so many."""
+
+LONGEST_NAME = 100
+"""Characters of the name or `User-Agent` of a client, by which it is told: all known ones are shorter."""
 
 FRAME = 300
 """Characters of a client's own around a reply: a fence, the time that the call took, the JSON of a content block."""
@@ -106,6 +110,11 @@ def client_of(context: Context) -> Client:
     introduced = context.session.client_params
     name = introduced.client_info.name if introduced else ""
     user_agent = "" if context.request is None else context.request.headers.get("user-agent", "")
+    return _client(name[:LONGEST_NAME], user_agent[:LONGEST_NAME])
+
+
+@functools.lru_cache(maxsize=128)  # a client asks often
+def _client(name: str, user_agent: str) -> Client:
     for client in CLIENTS:
         if client.is_named(name) or (not name and client.sends(user_agent)):
             return client
