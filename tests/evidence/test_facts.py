@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.base.dates import MONTHS
-from websearch_gateway.evidence.facts import read
+from websearch_gateway.evidence.facts import is_rounding, read
 
 
 def numbers(text: str) -> list[tuple[str, str]]:
@@ -137,6 +137,35 @@ def test_a_month_may_have_its_first_three_letters_alone() -> None:
         in_full = numbers(f"3 {month} 2020")
         assert in_full == [("3", "the day"), (month.lower(), "the month"), ("2020", "the year")]
         assert numbers(f"3 {month[:3]} 2020") == numbers(f"{month[:3]} 3, 2020") == in_full
+
+
+@pytest.mark.parametrize(
+    ("text", "is_month"), [("mayo 3", True), ("el 3 de mayo", True), ("hay 3 casas de mayo", False)]
+)
+def test_a_month_that_is_another_word_in_english_stands_near_a_number(
+    text: str, is_month: bool
+) -> None:
+    assert (("may", "the month") in numbers(text)) is is_month
+
+
+@pytest.mark.parametrize(
+    ("number", "exact", "is_rounded"),
+    [
+        ("2100000", "2102650", True),
+        ("2200000", "2102650", False),
+        # With one digit it is at most a twentieth away.
+        ("2000000", "2040000", True),
+        ("2000000", "2400000", False),
+        # Below 1,000 each is exact.
+        ("1000", "1004", True),
+        ("900", "904", False),
+        ("1.2.3", "1.2", False),
+    ],
+)
+def test_a_number_with_fewer_digits_may_be_another_one_rounded(
+    number: str, exact: str, is_rounded: bool
+) -> None:
+    assert is_rounding(number, exact) is is_rounding(exact, number) is is_rounded
 
 
 def test_the_first_two_thousand_characters_of_a_sentence_are_read() -> None:
