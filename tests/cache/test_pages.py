@@ -4,17 +4,19 @@ import asyncio
 import json
 import logging
 import random
+import threading
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.clock import Clock
 from tests.patience import PATIENCE, wait_for_state
 from websearch_gateway.base.net.address import AddressPolicy
+from websearch_gateway.cache import pages
 from websearch_gateway.cache.pages import (
-    KEEP_SECONDS,
     MOST_RECORD_BYTES,
     MOST_STORED_BYTES,
     BlobCache,
@@ -344,13 +346,35 @@ async def test_a_decompression_bomb_in_the_state_is_not_unpacked(
     assert (await page_cache.read(URL, soon())).title == "Tides"
 
 
+@pytest.mark.parametrize(("seconds", "is_known"), [(7 * 86_400 - 1, True), (7 * 86_400, False)])
 async def test_a_page_is_forgotten_after_a_week(
-    page_cache: PageCache, site: Site, state: MemoryState, clock: Clock
+    page_cache: PageCache, site: Site, clock: Clock, seconds: float, is_known: bool
 ) -> None:
     await page_cache.read(URL, soon())
-    clock.now += KEEP_SECONDS + 1
+    clock.now += seconds
     await page_cache.read(URL, soon())
-    assert site.asked == [None, None]
+    assert [known is not None for known in site.asked] == [False, is_known]
+
+
+@pytest.mark.parametrize(("seconds", "times_asked"), [(599, 1), (600, 2)])
+async def test_a_page_is_served_for_ten_minutes_where_nobody_says_how_long(
+    site: Site, state: MemoryState, clock: Clock, seconds: float, times_asked: int
+) -> None:
+    page_cache = PageCache(site, BlobCache(state), AddressPolicy().check_url, clock=clock)
+    await page_cache.read(URL, soon())
+    clock.now += seconds
+    await page_cache.read(URL, soon())
+    assert len(site.asked) == times_asked
+
+
+@pytest.mark.parametrize(("ahead", "is_served"), [(60, True), (61, False)])
+async def test_a_page_of_a_process_whose_clock_is_up_to_a_minute_fast_is_served(
+    site: Site, state: MemoryState, clock: Clock, ahead: float, is_served: bool
+) -> None:
+    fast = Clock(clock.now + ahead)
+    await shelved(site, state, fast).read(URL, soon())
+    page = await shelved(site, state, clock).read(URL, soon())
+    assert (page.cache == "exact") is is_served
 
 
 async def test_a_page_that_is_too_large_is_read_and_not_kept(
@@ -488,11 +512,38 @@ async def test_a_record_comes_back_unchanged(record: bytes) -> None:
     assert await BlobCache(state).load("page/1") == record
 
 
-async def test_a_record_that_is_too_large_compressed_is_not_kept() -> None:
-    state = MemoryState()
-    await BlobCache(state).save("page/1", random.Random(1).randbytes(1_000_000), 60)
-    await BlobCache(state).save("page/2", b"x" * (MOST_RECORD_BYTES + 1), 60)
-    assert [await state.get(key) for key in ("page/1", "page/2")] == [None, None]
+@pytest.mark.parametrize(
+    ("record", "is_kept"),
+    [
+        (random.Random(1).randbytes(899_000), True),
+        (random.Random(1).randbytes(901_000), False),
+        (b"x" * 24_000_000, True),
+        (b"x" * 24_000_001, False),
+    ],
+    ids=["compressed", "too large compressed", "unpacked", "too large unpacked"],
+)
+async def test_a_record_has_up_to_900_kilobytes_compressed_and_24_megabytes_unpacked(
+    record: bytes, is_kept: bool
+) -> None:
+    blobs = BlobCache(MemoryState())
+    await blobs.save("page/1", record, 60)
+    assert (await blobs.load("page/1") == record) is is_kept
+
+
+@pytest.mark.parametrize(("characters", "threads"), [(30_000, 0), (30_001, 1)])
+async def test_a_large_record_is_compressed_in_another_thread(
+    characters: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[str] = []
+
+    def noted(record: bytes, level: int) -> bytes:
+        name = threading.current_thread().name
+        beside.extend([name] * (threading.current_thread() is not threading.main_thread()))
+        return zlib.compress(record, level)
+
+    monkeypatch.setattr(pages, "zlib", SimpleNamespace(compress=noted))
+    await BlobCache(MemoryState()).save("page/1", b"x" * characters, 60)
+    assert len(beside) == threads
 
 
 @pytest.mark.parametrize(

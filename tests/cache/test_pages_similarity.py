@@ -10,7 +10,6 @@ import pytest
 from tests.products import Noted
 from websearch_gateway.cache.pages import (
     BLOCK_ROWS,
-    PAUSE_SECONDS,
     TOO_SLOW,
     UNKNOWN_SCRIPT,
     UNRELATED,
@@ -150,6 +149,45 @@ async def test_a_comparison_multiplies_all_rows_but_at_most_1024_at_once() -> No
     assert sum(embedder.rows) == count + len(UNRELATED)
 
 
+class Batches(StaticEmbedder):
+    """Notes how many passages each call embeds."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Any:
+        self.sizes.append(len(texts))
+        return self.encode(texts)
+
+
+async def test_sixty_four_passages_are_embedded_at_once() -> None:
+    embedder = Batches()
+    many = Subject({str(number): f"tide number {number}" for number in range(130)})
+    await similarity(embedder).compare(many, [QUERY], soon())
+    assert embedder.sizes == [len(UNRELATED), 1, 64, 64, 2]
+
+
+class Leaning(StaticEmbedder):
+    """Gives unrelated texts this similarity to all others."""
+
+    def __init__(self, unrelated: float) -> None:
+        self.unrelated = unrelated
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        lean = [self.unrelated if text in UNRELATED else 1.0 for text in texts]
+        return np.array([[cosine, (1 - cosine**2) ** 0.5] for cosine in lean], np.float32)
+
+
+@pytest.mark.parametrize(("unrelated", "is_compared"), [(0.94, True), (0.96, False)])
+async def test_an_embedder_to_which_unrelated_texts_are_nearly_the_same_compares_nothing(
+    unrelated: float, is_compared: bool
+) -> None:
+    found = await similarity(Leaning(unrelated)).compare(subject(), [QUERY], soon())
+    assert bool(found.similarities[QUERY]) is is_compared
+
+
 def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
     rows = StaticEmbedder().encode(UNRELATED)
     others = (rows @ rows.T)[~np.eye(len(rows), dtype=bool)]
@@ -163,6 +201,9 @@ async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
         found = await patient.compare(subject(), [QUERY], Call.after(0.5))
         assert (found.similarities, found.fault) == ({}, TOO_SLOW)
     assert embedder.calls == 1
-    now[0] += PAUSE_SECONDS
+    now[0] += 29
+    await patient.compare(subject(), [QUERY], Call.after(0.5))
+    assert embedder.calls == 1
+    now[0] += 1
     await patient.compare(subject(), [QUERY], Call.after(0.5))
     assert embedder.calls == 2
