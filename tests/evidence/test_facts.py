@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.base.dates import MONTHS
-from websearch_gateway.evidence.facts import is_rounding, read
+from websearch_gateway.evidence.facts import (
+    Word,
+    is_rounding,
+    is_same_name,
+    is_year,
+    numerals,
+    read,
+)
 
 
 def numbers(text: str) -> list[tuple[str, str]]:
@@ -166,6 +173,40 @@ def test_a_number_with_fewer_digits_may_be_another_one_rounded(
     number: str, exact: str, is_rounded: bool
 ) -> None:
     assert is_rounding(number, exact) is is_rounding(exact, number) is is_rounded
+
+
+def test_ordinals_have_the_letters_of_their_number() -> None:
+    words = ["first", "twenty", "first", "second", "third", "eleventh", "twelfth", "fortieth"]
+    assert numerals(words) == ["1st", "21st", "2nd", "3rd", "11th", "12th", "40th"]
+
+
+def test_a_programming_language_keeps_its_sign() -> None:
+    texts = [word.text for word in read("She writes C++ and C# code")]
+    assert texts[1:] == ["c++", "c#", "code"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("li", "li", True),
+        ("canada", "canadian", True),
+        ("canadian", "canada", True),
+        ("berg", "moen", False),
+        ("li", "lian", False),
+    ],
+)
+def test_a_name_is_the_same_with_the_ending_of_a_people(
+    one: str, other: str, is_same: bool
+) -> None:
+    assert is_same_name(Word(one, "name"), Word(other, "name")) is is_same
+
+
+@pytest.mark.parametrize(
+    ("text", "is_written_year"),
+    [("1000", True), ("2199", True), ("0999", False), ("2200", False), ("193", False)],
+)
+def test_a_year_has_four_digits(text: str, is_written_year: bool) -> None:
+    assert is_year(text) is is_written_year
 
 
 def test_the_first_two_thousand_characters_of_a_sentence_are_read() -> None:

@@ -496,6 +496,47 @@ def test_a_quote_is_read_once_however_many_texts_are_read_in_between() -> None:
     assert quote.texts is texts
 
 
+def test_a_name_weighs_half_as_much_again_and_an_unknown_word_six_tenths() -> None:
+    passage = Quotable.of("The mill stands in Marn. The tide rises.")
+    weights = passage.weights_of("The mill of Marn")
+    assert weights["marn"] == pytest.approx(1.5 * weights["mill"])
+    assert passage.weight("zebra") == pytest.approx(0.6 * passage.weight("mill"))
+
+
+@pytest.mark.parametrize(
+    ("further", "second"),
+    [
+        ("An old mill grinds rye. One reef lies south.", "An old mill grinds rye."),
+        ("An old mill grinds rye, barley. One reef has a pier.", "One reef has a pier."),
+    ],
+)
+def test_a_word_that_is_quoted_already_counts_half(further: str, second: str) -> None:
+    claim = "The old mill grinds rye and barley near a reef and a pier."
+    passage = Quotable.of(f"The old mill grinds rye, barley, oats. {further}")
+    assert nearest(claim, passage)[1].text == second
+
+
+@pytest.mark.parametrize(
+    ("further", "quotes"), [("The old mill sleeps.", 1), ("The old mill grinds.", 2)]
+)
+def test_a_further_sentence_adds_a_seventh_of_what_the_first_has(further: str, quotes: int) -> None:
+    claim = "The old mill grinds rye and barley and oats near a reef."
+    passage = Quotable.of(f"The old mill grinds rye, barley, oats. {further}")
+    assert len(nearest(claim, passage)) == quotes
+
+
+def test_at_most_three_sentences_are_near() -> None:
+    passage = Quotable.of("Gulls fly. Terns dive. Seals sleep. Kelp grows. Moss dries.")
+    assert len(nearest("Gulls, terns, seals, kelp and moss", passage)) == 3
+
+
+@pytest.mark.parametrize(("before", "is_read"), [(19_900, True), (20_000, False)])
+def test_a_passage_is_read_up_to_twenty_thousand_characters(before: int, is_read: bool) -> None:
+    filler = "It rains. " * (before // 10)
+    texts = [quote.text for quote in Quotable.of(f"{filler}The mill stands.").quotes]
+    assert ("The mill stands." in texts) is is_read
+
+
 def test_a_word_of_the_headings_weighs_half_as_much() -> None:
     text = "The tide rises at noon. The reef lies in the south."
     (tide,) = [word.text for word in read("Tide")]
