@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.evidence.embedders.local import Encode, encode
@@ -10,7 +14,10 @@ from websearch_gateway.evidence.ranking import (
     Question,
     content_words,
     gate_values,
+    rank,
+    runs,
     signals,
+    terms_in,
     word_likeness,
 )
 from websearch_gateway.evidence.sentences import Document, candidates
@@ -148,3 +155,75 @@ def test_the_matrix_has_a_row_for_each_word_asked_and_a_column_for_each_word_of_
 
 def test_content_words_are_distinct_and_without_stop_words() -> None:
     assert content_words("The war and the Peace of the war") == ["war", "peace"]
+
+
+def test_a_word_has_runs_of_four_letters_and_of_three_where_vowels_are_not_written() -> None:
+    assert runs("tower") == ["_tow", "towe", "ower", "wer_"]
+    assert runs("שלום") == ["_של", "שלו", "לום", "ום_"]
+    assert runs("東京") == ["東京", "東", "京"]
+    assert runs("a") == ["_a_"]
+
+
+@pytest.mark.parametrize(("token", "says_it"), [("lightho", True), ("lighth", False)])
+def test_a_word_with_three_fifths_of_the_runs_of_another_says_the_same(
+    token: str, says_it: bool
+) -> None:
+    """Of eight runs it has five, or four."""
+    question = Question.of("Which lighthouse?")
+    assert [len(runs(term)) for term in question.terms] == [8]
+    assert bool(terms_in(question, [token])) is says_it
+
+
+def test_the_vectors_of_twenty_four_sentences_are_compared() -> None:
+    page = Document("", " ".join(f"The tower of town{number} is high." for number in range(40)))
+    question = Question.of("How high is the tower?")
+    sentences = candidates(question.terms, question.language, [page])
+    assert len(sentences) == 40
+    assert len(signals(question, sentences, encode)) == 24
+
+
+@pytest.mark.parametrize(("cosine", "likeness"), [(0.3, 0.0), (0.65, 0.5), (1.0, 1.0)])
+def test_words_whose_vectors_have_a_cosine_of_three_tenths_are_not_alike(
+    cosine: float, likeness: float
+) -> None:
+    class Fixed(Encode):
+        def __call__(self, texts: Sequence[str]) -> Vectors:
+            other = [cosine, math.sqrt(1 - cosine**2)]
+            return np.array([[1, 0] if text == "soup" else other for text in texts], np.float32)
+
+    assert word_likeness(["soup"], ["stew"], Fixed())[0, 0] == pytest.approx(likeness, abs=1e-6)
+
+
+@pytest.mark.parametrize(("before", "is_read"), [(1_900, True), (2_000, False)])
+def test_a_paragraph_is_read_up_to_two_thousand_characters(before: int, is_read: bool) -> None:
+    first = "The forest is old. "
+    filler = "It rains all day. " * 200
+    item = f"- {first}{filler[: before - len(first)]} zugzwang {filler}"
+    assert (gate("Which forest has a zugzwang?", Document("", item))["rare"] == 1) is is_read
+
+
+def test_two_sentences_before_and_two_after_are_around_a_sentence() -> None:
+    sentences = [f"Die Insel hat {count} Boote." for count in ("acht", "neun", "elf", "zehn")]
+    page = Document("", " ".join((*sentences, "Der Leuchtturm der Insel ist alt.")))
+    question = Question.of("Wo steht der Leuchtturm auf der Insel?")
+    found = candidates(question.terms, question.language, [page])
+    around = [every["around"] for _, every in sorted(signals(question, found, encode).items())]
+    assert len(around) == 5
+    assert max(around[:2]) < min(around[2:])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_near"),
+    [("The lighthouse of Marn sells bread.", True), ("Windows of Marn are blue here.", False)],
+)
+def test_a_sentence_with_three_tenths_of_the_runs_of_a_question_is_near(
+    sentence: str, is_near: bool
+) -> None:
+    """The second has less than two tenths."""
+    text, page = (
+        "When did the keepers of Skerry paint their lighthouse windows?",
+        Document("", sentence),
+    )
+    question = Question.of(text)
+    ranked = rank(question, candidates(question.terms, "en", [page]), [page], encode)
+    assert (ranked.is_near, ranked.is_answer) == (is_near, False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from websearch_gateway.evidence.ranking import Question, Ranked
+from websearch_gateway.evidence.ranking import Fitted, Question, Ranked, fitted
 from websearch_gateway.evidence.selection import MOST_SENTENCES, choose
 from websearch_gateway.evidence.sentences import Candidate, Document, candidates
 
@@ -26,13 +28,15 @@ def found_on(page: str) -> list[Candidate]:
     return candidates(QUESTION.terms, QUESTION.language, [Document("", page)])
 
 
-def chosen(page: str, scores: Sequence[float], room: int = 10_000) -> list[list[str]]:
+def chosen(
+    page: str, scores: Sequence[float], room: int = 10_000, numbers: Fitted | None = None
+) -> list[list[str]]:
     found = found_on(page)
     in_order = sorted(range(len(found)), key=lambda at: found[at].order)
     by_place = dict(zip(in_order, scores, strict=True))
     order = sorted(by_place, key=lambda at: -by_place[at])
     ranked = Ranked(order, by_place, True, True, frozenset())
-    return [[one.text for one in run] for run in choose(QUESTION, found, ranked, room, 0)]
+    return [[one.text for one in run] for run in choose(QUESTION, found, ranked, room, 0, numbers)]
 
 
 APART, TOGETHER = "\n\n".join(TOWERS), " ".join(TOWERS)
@@ -86,3 +90,48 @@ def test_the_deciding_sentence_is_quoted_alone_if_both_have_no_room() -> None:
     last = "It was there that a tall tower was lit by all."
     assert chosen(page, [0.0, 0.5])[0] == [TOWERS[0], last]
     assert chosen(page, [0.0, 0.5], room=len(last) + 5) == [[last]]
+
+
+BY_SHARE = replace(fitted(), choice={"share": 1.0, "beside": 3.0})
+"""The chance that a sentence answers is its share of the scores, which is larger beside one that is chosen."""
+
+
+@pytest.mark.parametrize(("chance", "quotes"), [(0.05, 2), (0.03, 1)])
+def test_a_further_sentence_is_quoted_if_it_alone_answers_once_in_twenty_five_times(
+    chance: float, quotes: int
+) -> None:
+    scores = [0, math.log(chance / (1 - chance))]
+    assert len(chosen("\n\n".join(TOWERS[:2]), scores, numbers=BY_SHARE)) == quotes
+
+
+@pytest.mark.parametrize(("better", "is_quoted"), [(5, True), (6, False)])
+def test_the_six_best_sentences_compete_for_the_next_place(better: int, is_quoted: bool) -> None:
+    """A neighbour would be the likeliest, but five or six sentences have higher scores."""
+    stones = ("marble", "bamboo", "granite", "copper", "adobe", "brick")
+    others = [f"A tall tower of {stone} was lit." for stone in stones[:better]]
+    page = "\n\n".join((f"{TOWERS[0]} {TOWERS[3]}", *others))
+    ((_, *neighbours), *_) = chosen(page, [0, -3.001, *[-3.0] * better], numbers=BY_SHARE)
+    assert bool(neighbours) is is_quoted
+
+
+@pytest.mark.parametrize(
+    ("words", "quotes"),
+    [("gull tern seal kelp moss reef pier bay", 1), ("gull tern seal kelp moss pond boat ice", 2)],
+)
+def test_a_sentence_with_four_fifths_of_the_words_of_another_says_the_same(
+    words: str, quotes: int
+) -> None:
+    """Both have ten words, of which they share eight, or seven: two are of the question."""
+    page = "The tall tower: gull tern seal kelp moss reef fog dune.\n\n"
+    found = chosen(f"{page}The tall tower: {words}.", [0.1, 0])
+    assert len(found) == quotes
+
+
+@pytest.mark.parametrize(("pronouns", "sentences"), [(3, 4), (4, 1)])
+def test_a_noun_is_looked_for_three_sentences_before(pronouns: int, sentences: int) -> None:
+    places = ("spring", "autumn", "winter", "summer")
+    page = " ".join(
+        (TOWERS[0], *(f"It was a tall tower lit in {place}." for place in places[:pronouns]))
+    )
+    scores = [*[-9.0] * pronouns, 0.5]
+    assert len(chosen(page, scores)[0]) == sentences
