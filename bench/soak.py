@@ -44,6 +44,9 @@ LATE_SECONDS = 1.0
 CRAWLS = ("add_docs", "update_docs")
 """They wait for a crawl, which has no deadline."""
 
+START_SECONDS = 120
+"""For the HTTP server to start: it takes longer than half a minute on a busy machine."""
+
 SETTLED_SECONDS = 600.0
 SHARE_CANCELLED = 0.05
 CALLS_BETWEEN_KILLS = 20
@@ -209,7 +212,7 @@ async def _over_http(
 ) -> Target:
     port, process_id = stack.enter_context(_http_server(settings, quiet))
     url = f"http://127.0.0.1:{port}"
-    for _ in range(300):
+    for _ in range(10 * START_SECONDS):
         with suppress(httpx2.TransportError):
             await http.get(f"{url}/healthz")
             break
@@ -375,22 +378,27 @@ def _some(faults: list[str]) -> str:
 
 async def _crawls_again(target: Target) -> str:
     """Whether the loop that crawls in the background takes up an order."""
-    before = await _generation(target)
+    before = _generation(await _crawled_site(target))
     await target.client.call_tool("update_docs", {"site": "tide-docs"})
     for _ in range(60):
-        if await _generation(target) > before:
+        site = await _crawled_site(target)
+        if _generation(site) > before:
             return "yes"
         await asyncio.sleep(1)
-    return "not within a minute"
+    return f"not within a minute: {site['status']}, {site['progress']:.0%}, {site['reason']}"
 
 
-async def _generation(target: Target) -> int:
-    """How often the documentation has been crawled."""
+async def _crawled_site(target: Target) -> dict[str, Any]:
     result = await target.client.call_tool("docs_status", {"site": "tide-docs"})
     if result.is_error:
         raise RuntimeError(f"docs_status failed: {result.structured_content}")
-    sites = (result.structured_content or {}).get("sites", [])
-    return sum(site["generation"] for site in sites if site["status"] == "completed")
+    (site,) = (result.structured_content or {})["sites"]
+    return dict(site)
+
+
+def _generation(site: dict[str, Any]) -> int:
+    """How often a site has been crawled to its end; 0 while it is not complete."""
+    return int(site["generation"]) if site["status"] == "completed" else 0
 
 
 @asynccontextmanager
