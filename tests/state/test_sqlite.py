@@ -17,7 +17,7 @@ import pytest
 from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.sqlite import MIGRATIONS, SqliteState
+from websearch_gateway.state.sqlite import MEASURED_SECONDS, MIGRATIONS, SqliteState
 
 CRASH = Path(__file__).parents[2] / "tools" / "crash.py"
 
@@ -335,6 +335,31 @@ async def test_many_concurrent_writes_stay_below_the_limit_too(
 ) -> None:
     await asyncio.gather(*(state.put(f"cache/{number}", RECORD, 600) for number in range(300)))
     assert (await state.usage()).bytes <= MOST_BYTES
+
+
+async def test_writes_of_one_moment_stay_below_the_limit_too(bounded_path: Path) -> None:
+    state = SqliteState(bounded_path, clock=Clock())
+    state.limit(MOST_BYTES, EVICTABLE)
+    for number in range(300):
+        await state.put(f"page/{number}", RECORD, 600)
+        assert (await state.usage()).bytes <= MOST_BYTES
+    await state.close()
+
+
+async def test_what_another_process_has_written_counts_a_moment_later(bounded_path: Path) -> None:
+    clock = Clock()
+    state, other = SqliteState(bounded_path, clock=clock), SqliteState(bounded_path, clock=clock)
+    state.limit(MOST_BYTES, EVICTABLE)
+    await state.put("page/first", RECORD, 600)
+    for number in range(MOST_BYTES // len(RECORD)):
+        await other.put(f"page/{number}", RECORD, 600)
+    clock.now += MEASURED_SECONDS
+    await state.put("page/last", RECORD, 600)
+    usage = await state.usage()
+    assert usage.bytes <= MOST_BYTES
+    assert usage.evictions > 0
+    for opened in (state, other):
+        await opened.close()
 
 
 async def test_counters_and_other_kinds_are_kept(state: SqliteState) -> None:

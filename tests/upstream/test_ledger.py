@@ -72,6 +72,31 @@ async def test_the_common_budget_also_binds_users_with_room_in_their_own(ledger:
         await pay(ledger, 0.06, user="eve")
 
 
+class Added(MemoryState):
+    """Keeps the keys of all additions."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock=clock)
+        self.keys: list[str] = []
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        self.keys.append(key)
+        return await super().add(key, amount, ttl)
+
+
+async def test_only_what_a_limit_watches_is_written_at_each_payment(clock: Clock) -> None:
+    state = Added(clock)
+    ledger = Ledger(state, daily_usd=1.0, clock=clock)
+    for _ in range(3):
+        await pay(ledger, 0.005, most=0.01)
+    day = await ledger.day()
+    assert (day.usd, day.usd_by_upstream) == (pytest.approx(0.015), {"brave": day.usd})
+    reserved_and_settled = state.keys.count(f"ledger/{day.day}/total")
+    assert reserved_and_settled == 6
+    assert state.keys.count(f"ledger/{day.day}/usd/brave") == 1
+    assert state.keys.count(f"ledger/{day.day}/calls/brave") == 1
+
+
 async def test_unused_reservations_are_released(ledger: Ledger) -> None:
     for _ in range(10):
         await pay(ledger, 0.01, most=0.4)

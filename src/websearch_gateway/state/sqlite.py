@@ -208,7 +208,7 @@ class SqliteState(State):
                 if not self._limit.takes(named["key"], size):
                     return db.execute(_DELETE, named).fetchall()
                 self._limit.use(named["key"], now)
-                self._limit.make_room(db, size)
+                self._limit.make_room(db, size, now)
             return db.execute(statement, named).fetchall()
 
         return await self._thread.run(write, writes=True)
@@ -443,6 +443,8 @@ def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
 
 
 _OVERHEAD_BYTES = 16_384  # pages that one write may add to the index and the tables
+MEASURED_SECONDS = 0.05
+"""How long the measured size of the file counts (seconds): the writes of one call; other processes write too."""
 _USED = (
     "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"
 )
@@ -470,6 +472,9 @@ class SqliteLimit:
         self.evictions = 0
         self._evictable = tuple(evictable)
         self._used: dict[bytes, float] = {}
+        self._room = 0
+        """The bytes that were free when the file was measured, less what was written since."""
+        self._measured_at = -math.inf
 
     def use(self, key: bytes, now: float) -> None:
         """Record that an entry was read or written."""
@@ -480,14 +485,18 @@ class SqliteLimit:
         """Whether a value of this many bytes is small enough to store."""
         return not key.startswith(self._evictable) or size <= self.most_bytes * FREED_SHARE
 
-    def make_room(self, db: sqlite3.Connection, size: int) -> None:
+    def make_room(self, db: sqlite3.Connection, size: int, now: float) -> None:
         """Save the recorded uses, and delete the least recently used entries if `size` more bytes do not fit."""
         if self._used:
             db.executemany(_USED, self._used.items())
             self._used.clear()
-        excess = live_bytes(db) + size + _OVERHEAD_BYTES - self.most_bytes
-        if excess > 0:
-            self._evict(db, excess + int(self.most_bytes * FREED_SHARE))
+        self._room -= size + _OVERHEAD_BYTES
+        if self._room >= 0 and abs(now - self._measured_at) < MEASURED_SECONDS:
+            return
+        self._measured_at = now
+        self._room = self.most_bytes - live_bytes(db) - size - _OVERHEAD_BYTES
+        if self._room < 0:
+            self._evict(db, int(self.most_bytes * FREED_SHARE) - self._room)
 
     def _evict(self, db: sqlite3.Connection, least_bytes: int) -> None:
         ranges = " OR ".join("entries.key >= ? AND entries.key < ?" for _ in self._evictable)

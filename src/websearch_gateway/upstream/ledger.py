@@ -144,18 +144,14 @@ class Ledger:
 
     def observe(self, record: CallRecord) -> None:
         """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
-        if not self._counts:
-            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
         day = self._today()
-        self._counts[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
-        if saved := _micros(record.outcome.saved_usd):
-            self._counts[f"ledger/{day}/saved"] += saved
+        took = bisect_left(BOUNDS, record.latency_ms / 1000)
+        saved = _micros(record.outcome.saved_usd)
+        self._count({f"ledger/{day}/took/{took}": 1, f"ledger/{day}/saved": saved})
 
     def called(self, user: str) -> None:
         """Count a call of a user, and note its time once a minute."""
-        if not self._counts:
-            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
-        self._counts[f"{_of_user(self._today(), user)}/calls"] += 1
+        self._count({f"{_of_user(self._today(), user)}/calls": 1})
         now = self._clock()
         if now - self._noted.get(user, 0.0) >= NOTED_SECONDS:
             self._noted[user] = now
@@ -298,16 +294,23 @@ class Ledger:
     def _settle(
         self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]
     ) -> None:
+        """Book a cost: at once where some was reserved, since other calls wait for what was too much of it."""
         self._paid_micros[upstream] += micros
-        total, of_user = _total(day), _of_user(day, user)
-        self._post(
-            {
-                total: micros - reserved.get(total, 0),
-                of_user: micros - reserved.get(of_user, 0),
-                f"ledger/{day}/usd/{upstream}": micros,
-                f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
-            }
-        )
+        limited = {key: micros - amount for key, amount in reserved.items()}
+        self._post(limited)
+        costs = {
+            _total(day): micros,
+            _of_user(day, user): micros,
+            f"ledger/{day}/usd/{upstream}": micros,
+            f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
+        }
+        self._count({key: amount for key, amount in costs.items() if key not in limited})
+
+    def _count(self, amounts: Mapping[str, int]) -> None:
+        """Add to counters that nothing waits for. Those of a second are written together."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
+        self._counts.update(amounts)
 
     def _post_counts(self) -> None:
         counts, self._counts = self._counts, Counter()
