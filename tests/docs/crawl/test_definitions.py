@@ -138,3 +138,24 @@ def test_work_grows_with_the_length_of_the_text():
 
     slow = {kind: found for kind, text in ALPHABETS.items() if (found := too_much(read, text))}
     assert not slow
+
+
+def test_the_parts_of_the_deepest_entry_have_headings_of_the_sixth_level():
+    deep = "###### Name\n\ntide_high — Says it.\n\n###### See Also\n\nMore.\n\n"
+    lines = [line for line in headed(deep * 2, ()).markdown.splitlines() if line.startswith("#")]
+    assert lines == ["##### tide_high", "###### See Also"] * 2
+
+
+@pytest.mark.parametrize(("entries", "is_one"), [(1, False), (2, True)])
+def test_a_page_has_entries_if_two_headings_are_called_name(entries, is_one):
+    text = entry("tide_high", "Says it.") * entries
+    assert (headed(text, ()).markdown != text) is is_one
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("tide high", "tide high"), ("~=", "`~=`"), ("a`b", "a`b"), ("git-add", "git-add")],
+)
+def test_a_name_of_signs_is_written_as_code(name, heading):
+    lines = headed(entry(name, "Says it.") * 2, ()).markdown.splitlines()
+    assert lines[0] == f"## {heading}"

@@ -10,8 +10,9 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.base.net.fetch import Fetched
-from websearch_gateway.docs.crawl.page_work import Embedding, PageWork, Result, sendable
+from websearch_gateway.docs.crawl.page_work import Embedding, Moved, PageWork, Result, sendable
 from websearch_gateway.docs.crawl.scope import NO_PAGE, LeftOut, Scope
+from websearch_gateway.docs.crawl.versions import VersionFolders
 from websearch_gateway.docs.models import (
     Chunk,
     ChunkDraft,
@@ -473,3 +474,68 @@ def test_a_validator_that_is_safe_to_send_back_is_kept(
     validator: str | None, sent: str | None
 ) -> None:
     assert sendable(validator) == sent
+
+
+async def test_of_pages_that_name_each_other_as_their_original_one_is_indexed(clock: Clock) -> None:
+    store = Store()
+    made, _ = work(PAGE, clock, store)
+    outcomes = []
+    for own, other in (("a", "b"), ("b", "a"), ("c", "d"), ("d", "e")):
+
+        async def read(*_: object, other: str = other, **__: object) -> Document:
+            return Document("T", f"Words of {other}.", canonical=HOME + other)
+
+        made.read = read  # type: ignore[assignment]
+        clock.now += 1
+        made.source.replies[own] = own.encode()  # type: ignore[union-attr]
+        outcomes.append((await made.do(UrlTask(1, 1, HOME + own))).outcome)
+    assert outcomes == ["skipped", "indexed", "skipped", "skipped"]
+
+
+ROOT = "https://docs.example.org/"
+
+
+def work_above_versions(clock: Clock, **replies: Any) -> PageWork:
+    made, _ = work(PAGE, clock, Store(), **replies)
+    made.scope = Scope.of(ROOT)
+    made.start = ROOT
+    made.versions = VersionFolders(made.scope)
+    return made
+
+
+async def test_the_start_page_is_of_no_version_that_is_left_out(clock: Clock) -> None:
+    made = work_above_versions(clock)
+    made.versions.note(f"{ROOT}{label}/" for label in ("1.0", "2.0"))
+    assert made.is_other_version(f"{ROOT}1.0/")
+    assert not made.is_other_version(f"{ROOT}2.0/")
+    made.start = f"{ROOT}1.0/"
+    assert not made.is_other_version(f"{ROOT}1.0/")
+
+
+@pytest.mark.parametrize(("url", "left_out"), [(ROOT, "2.0"), (f"{ROOT}a", "1.0")])
+async def test_only_the_redirect_of_the_start_page_chooses_a_version(
+    clock: Clock, url: str, left_out: str
+) -> None:
+    moved = SearchFetchError("moved", details={"location": f"{ROOT}1.0/"})
+    made = work_above_versions(clock, **{url: moved})
+    assert await made.do(UrlTask(1, 1, url)) == Result("skipped")
+    made.versions.note(f"{ROOT}{label}/" for label in ("1.0", "2.0"))
+    assert [made.is_other_version(f"{ROOT}{label}/x") for label in ("1.0", "2.0")] == [
+        left_out == "1.0",
+        left_out == "2.0",
+    ]
+
+
+@pytest.mark.parametrize(("url", "is_moved"), [(HOME, True), (f"{HOME}a", False)])
+async def test_only_the_start_page_may_move_to_another_host_of_the_site(
+    clock: Clock, url: str, is_moved: bool
+) -> None:
+    there = "https://www.docs.example.org/3/"
+    error = SearchFetchError("moved", details={"location": there})
+    made, _ = work(PAGE, clock, Store(), **{url.removeprefix(HOME): error})
+    if is_moved:
+        with pytest.raises(Moved, match="www"):
+            await made.do(UrlTask(1, 1, url))
+    else:
+        result = await made.do(UrlTask(1, 1, url))
+        assert result.reason.startswith("redirects out of scope")

@@ -405,3 +405,188 @@ async def test_one_pace_is_kept_for_a_host_and_a_delay(docs: DocsLibrary) -> Non
     assert docs.runner._pace("https://a", 1.0) is first
     assert docs.runner._pace("https://a", 2.0) is not first
     assert docs.runner._pace("https://b", 1.0) is not first
+
+
+class Ended(Frontier):
+    """A store whose crawl has ended, which notes its last status."""
+
+    def __init__(self, version: SiteVersion) -> None:
+        super().__init__(version)
+        self.status: tuple[str, str, float | None] | None = None
+        self.named = 0
+        self.is_whole = True
+
+    async def set_status(
+        self, version_id: int, status: str, reason: str, *, refresh_at: float | None = None
+    ) -> None:
+        self.status = (status, reason, refresh_at)
+
+    async def failures(self, version_id: int, most: int) -> list[Any]:
+        return []
+
+    async def finish_generation(self, version_id: int) -> bool:
+        return self.is_whole
+
+    async def name_linked_pages(self, version_id: int) -> None:
+        self.named += 1
+
+
+def ended_work(*, of_files: bool = False, beside: int = 0) -> Work:
+    work = Work(Result("indexed"))
+    work.versions = SimpleNamespace(summary=lambda: "")  # type: ignore[attr-defined]
+    work.scope = SimpleNamespace(origin="https://a", folder="/b/", of_files=of_files)  # type: ignore[attr-defined]
+    work.source.left_out = SimpleNamespace(below=lambda above: beside)
+    return work
+
+
+@pytest.mark.parametrize(
+    ("version", "indexed", "named"),
+    [
+        (replace(VERSION, page_count=2), 0, 1),
+        (replace(VERSION, page_count=2, indexed_at=1.0), 0, 0),
+        (replace(VERSION, page_count=2, indexed_at=1.0), 1, 1),
+    ],
+)
+async def test_linked_pages_are_named_after_the_first_crawl_and_after_a_change(
+    clock: Clock, version: SiteVersion, indexed: int, named: int
+) -> None:
+    store = Ended(version)
+    one = crawler(store, ended_work(), clock=clock)
+    await one._store_end(version, tally(clock, indexed=indexed))
+    assert store.named == named
+
+
+@pytest.mark.parametrize(
+    ("pages", "indexed", "due", "of_files", "beside", "reason"),
+    [
+        (2, 2, None, False, 0, ""),
+        (1, 1, None, False, 0, "Only one page was found below https://a/b/. If others"),
+        (1, 1, None, False, 7, "Only one page was found below https://a/b/. It links to 7"),
+        (1, 1, None, True, 0, ""),
+        (100, 100, 5.0, False, 0, "Stopped at 100 pages"),
+        (100, 100, None, False, 0, ""),
+        (99, 99, 5.0, False, 0, ""),
+    ],
+)
+async def test_a_completed_crawl_says_why_it_has_few_pages(
+    clock: Clock,
+    pages: int,
+    indexed: int,
+    due: float | None,
+    of_files: bool,
+    beside: int,
+    reason: str,
+) -> None:
+    store = Ended(replace(VERSION, page_count=pages))
+    store.due = due
+    one = crawler(store, ended_work(of_files=of_files, beside=beside), clock=clock)
+    await one._store_end(VERSION, tally(clock, indexed=indexed))
+    assert store.status is not None
+    assert store.status[0] == "completed"
+    assert store.status[1].startswith(reason)
+    assert bool(store.status[1]) is bool(reason)
+
+
+async def test_a_crawl_that_ends_without_its_version_or_with_too_few_pages_is_not_completed(
+    clock: Clock,
+) -> None:
+    store = Ended(replace(VERSION, page_count=2))
+    store.is_whole = False
+    one = crawler(store, ended_work(), clock=clock)
+    await one._store_end(replace(VERSION, generation=1), tally(clock))
+    assert store.status is not None
+    assert store.status[0] == "suspicious"
+    store.now, store.status = None, None
+    await one._store_end(VERSION, tally(clock))
+    assert store.status is None
+
+
+@pytest.mark.parametrize(
+    ("pages", "in_a_row", "status"), [(0, 9, "failed"), (0, 10, "paused"), (1, 0, "paused")]
+)
+async def test_a_stopped_crawl_goes_on_later_if_it_has_pages_or_its_host_failed(
+    clock: Clock, pages: int, in_a_row: int, status: str
+) -> None:
+    store = Ended(replace(VERSION, page_count=pages))
+    counted = tally(clock)
+    counted.in_a_row = in_a_row
+    await crawler(store, ended_work())._store_stop(VERSION, counted, "why")
+    assert store.status == (status, "why", None)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "forbidden", "before", "told"),
+    [
+        (["HTTP 404"], 0, "", "HTTP 404. Check the URL."),
+        (["HTTP 403: a login wall"], 0, "", "HTTP 403: a login wall"),
+        (["HTTP 500"], 0, "", "HTTP 500"),
+        ([], 1, "", "robots.txt forbids it."),
+        ([], 0, "odd", "odd"),
+        ([], 0, "", "No page is in scope."),
+    ],
+)
+def test_an_empty_crawl_says_why(
+    clock: Clock, reasons: list[str], forbidden: int, before: str, told: str
+) -> None:
+    counted = tally(clock, forbidden=forbidden)
+    counted.reasons.update(reasons)
+    assert runner._why_empty(counted, before).startswith(told)
+    if "HTTP" in told:
+        assert runner._why_empty(counted, before) == told
+
+
+async def test_addresses_that_need_no_fetch_are_settled_at_once(clock: Clock) -> None:
+    settled: list[tuple[str, str]] = []
+
+    class Settling(Frontier):
+        async def finish_url(self, task: UrlTask, state: str, *_: object, **__: object) -> None:
+            settled.append((task.url.removeprefix(URL), state))
+
+    work = Work(Result("indexed"))
+    work.start = f"{URL}?start"
+    work.endless = SimpleNamespace(plain=lambda url: url.partition("?")[0])
+    work.is_other_version = lambda url: url.endswith("old")  # type: ignore[method-assign]
+    work.is_file = lambda url: url.endswith("log")  # type: ignore[method-assign]
+
+    async def allowed(urls: list[str]) -> list[bool]:
+        return [not url.endswith("closed") for url in urls]
+
+    work.source.allowed = allowed
+    names = ("a", "closed", "old", "log", "a?view", "?start")
+    tasks = [UrlTask(number, 1, URL + name) for number, name in enumerate(names)]
+    counted = tally(clock)
+    admitted = await crawler(Settling(), work)._allowed(tasks, counted)
+    assert [task.url.removeprefix(URL) for task in admitted] == ["a", "?start"]
+    assert settled == [
+        ("closed", "skipped"),
+        ("old", "skipped"),
+        ("log", "skipped"),
+        ("a?view", "alias"),
+    ]
+    assert counted.results["forbidden"] == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "base_url", "wanted", "browser"),
+    [("latest", "", "", "auto"), ("3.1", "", "3.1", "auto"), ("3.1", "https://a/", "3.1", "never")],
+)
+async def test_a_crawl_wants_the_version_of_its_label_and_a_base_url_no_browser(
+    docs: DocsLibrary,
+    monkeypatch: pytest.MonkeyPatch,
+    label: str,
+    base_url: str,
+    wanted: str,
+    browser: str,
+) -> None:
+    made: list[tuple[object, object]] = []
+
+    def noted(*values: object, **named: object) -> None:
+        made.append((named["wanted"], values[5]))
+        raise SearchFetchError("enough")
+
+    monkeypatch.setattr(runner, "PageWork", noted)
+    url = "file:///nowhere/" if base_url else URL
+    added = await docs.store.add_version("x", label, url, CrawlOptions(base_url=base_url))
+    with pytest.raises(SearchFetchError, match="enough"):
+        await docs.runner.crawl(added.id)
+    assert made == [(wanted, browser)]

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs.models import PageFacts, ScoredChunk, SymbolMatch
+from websearch_gateway.docs.models import PageFacts, ScoredChunk, SiteVersion, SymbolMatch
+from websearch_gateway.docs.search import candidates as searched
 from websearch_gateway.docs.search.candidates import Candidate, gathered
 from websearch_gateway.docs.search.features import WeighedQuery
 from websearch_gateway.docs.search.names import is_asked_for
 from websearch_gateway.docs.search.query import parse
-from websearch_gateway.docs.search.ranker import ranked_pages
+from websearch_gateway.docs.search.ranker import Ranker, ranked_pages
 
 FACTS = {id_: PageFacts("Guide", "guide.html", 1) for id_ in range(10)}
 
@@ -143,3 +144,71 @@ def test_a_page_that_was_removed_in_the_meantime_is_left_out():
 def test_a_page_that_ranks_lower_comes_first_for_its_title_its_kind_or_as_a_guide(facts, first):
     in_order = order("how to wait", chunks(30, 10, 20), facts=facts)
     assert next(id_ for id_ in in_order if id_ != 3) == first
+
+
+class Index:
+    """Finds as many chunks with all words of a query as it is told, and one more with some of them."""
+
+    def __init__(self, with_all):
+        self.with_all = with_all
+        self.asked = []
+
+    def search_text(self, query, versions, limit):
+        self.asked.append((query.any, limit))
+        ids = range(100, 101 + self.with_all) if query.any else range(100, 100 + self.with_all)
+        return chunks(*ids)
+
+
+@pytest.mark.parametrize(
+    ("query", "with_all", "asks_for_some"),
+    [("tide gull", 9, True), ("tide gull", 10, False), ("tide", 1, False)],
+)
+def test_chunks_with_some_words_are_looked_for_where_fewer_than_ten_have_all(
+    monkeypatch, query, with_all, asks_for_some
+):
+    limits = []
+
+    def definitions(db, names, versions, limit):
+        limits.append(limit)
+        return []
+
+    monkeypatch.setattr(searched, "find_symbols", definitions)
+    monkeypatch.setattr(searched, "page_facts", lambda db, ids: dict.fromkeys(ids, FACTS[1]))
+    index = Index(with_all)
+    pages = searched.candidates(index, parse(query), (), [1], 40)
+    assert index.asked == [(False, 40), (True, 40)][: 1 + asks_for_some]
+    assert limits == [100]
+    assert sum(len(page.chunks) for page in pages) == with_all + asks_for_some
+
+
+def test_a_query_of_names_finds_only_pages_that_have_one(monkeypatch):
+    monkeypatch.setattr(searched, "find_symbols", lambda *_: [match("tide_high", 30)])
+    monkeypatch.setattr(searched, "page_facts", lambda db, ids: dict.fromkeys(ids, FACTS[1]))
+    near = chunks(31, 50)
+    for query, pages in (("tide_high", {3}), ("how high is tide_high here", {3, 5})):
+        found = searched.candidates(Index(0), parse(query), near, [1], 40)
+        assert {page.page_id for page in found if page.page_id != 10} == pages
+
+
+def test_a_chunk_opposite_to_the_query_is_not_near():
+    (page,) = gathered(parse("tide"), (), [ScoredChunk(10, 1, 1, -0.2)], (), FACTS)
+    assert page.chunks[10].nearness == 0
+
+
+class Looking:
+    """An index that notes how many chunks near to a query are asked for."""
+
+    def __init__(self):
+        self.limits = []
+
+    async def search_vectors(self, vector, ids, limit):
+        self.limits.append(limit)
+        return []
+
+
+@pytest.mark.parametrize(("versions", "limit"), [(1, 40), (3, 120), (4, 160), (6, 160)])
+async def test_forty_chunks_of_each_of_up_to_four_versions_of_a_site_are_looked_at(versions, limit):
+    index = Looking()
+    sites = [SiteVersion(at, "heron", str(at), "") for at in range(versions)]
+    await Ranker(index)._near([1.0], [*sites, SiteVersion(9, "gull", "1", "")])
+    assert index.limits == [limit]

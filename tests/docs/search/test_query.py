@@ -115,3 +115,14 @@ def test_a_very_long_query_is_cut():
 def test_a_chinese_question_is_looked_up_by_its_pairs_of_characters():
     assert parse("asyncio 创建索引").phrases == ("asyncio", "创建", "建索", "索引")
     assert parse('"创建索引"').phrases == ("创建索引",)
+
+
+@pytest.mark.parametrize(("count", "whole"), [(5, True), (6, False)])
+def test_a_query_of_at_most_five_words_may_be_a_name(count, whole):
+    text = " ".join(f"w{number}" for number in range(count))
+    assert bool(parse(text).whole) is whole
+
+
+def test_thirty_two_words_of_a_query_are_searched_for():
+    words = [f"word{number}" for number in range(40)]
+    assert parse(" ".join(words)).phrases == tuple(words[:32])

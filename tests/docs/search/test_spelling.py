@@ -45,3 +45,35 @@ def test_a_word_is_replaced_wherever_it_stands():
     assert (
         replaced("Windw or my_windw(windw)?", {"windw": "window"}) == "window or my_window(window)?"
     )
+
+
+@pytest.mark.parametrize(("letters", "count"), [(4, 0), (5, 1), (25, 1), (26, 0)])
+def test_words_of_five_to_twenty_five_letters_are_looked_up(letters, count):
+    assert len(words_of("q" * letters)) == count
+
+
+@pytest.mark.parametrize(("unknown", "replaced_words", "looks"), [(2, 2, 2), (3, 3, 1), (4, 3, 1)])
+def test_three_words_of_a_query_are_replaced_by_near_ones(unknown, replaced_words, looks):
+    """With so many, only words that begin alike are looked up."""
+    wrong = ["windw", "serverr", "lazzy", "partiton"][:unknown]
+    known = {"window": 1, "server": 1, "lazy": 1, "partition": 1}
+    asked = []
+
+    def count(words):
+        asked.append(words)
+        return {word: known[word] for word in words if word in known}
+
+    instead, _ = counted(" ".join(wrong), count, 10)
+    assert len(instead) == replaced_words
+    assert len(asked[0]) == unknown
+    asked.clear()
+    counted(" ".join(f"qqqq{letter}" for letter in "abcd"[:unknown]), count, 10)
+    assert len(asked) == 1 + min(3, unknown) * looks
+
+
+def test_the_most_frequent_spelling_with_the_same_first_letter_is_taken():
+    known = {"tide": 5, "tidal": 9, "xidel": 50}
+    instead, _ = counted(
+        "tidel", lambda words: {word: known[word] for word in words if word in known}, 10
+    )
+    assert instead == {"tidel": "tidal"}
