@@ -163,7 +163,7 @@ def test_chunks_with_several_phrases_are_looked_for_where_there_may_be_enough(
 ) -> None:
     db = indexed(connection, "north", "south")
     db._best(counts, "", [], enough)
-    assert bool(db.count("json_group_array")) is is_looked_at
+    assert bool(db.count("group_concat")) is is_looked_at
 
 
 @pytest.mark.parametrize(("kept", "is_kept"), [(10_000, True), (10_001, False)])

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -434,17 +435,20 @@ class SqliteDatabase(Database):
         total = sum(counts.values())
         if total <= MOST_RANKED or total - max(counts.values()) < enough:
             return []
-        query = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
-        ids = []
-        for phrase in counts:
+        # One string of all ids takes a third of the time of a row for each.
+        query = f"SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
+        chunks = pages.most_chunks(self)
+        scores = np.zeros(chunks + 1)  # by the ids of chunks
+        for phrase, count in counts.items():
             matching = self.execute(query, (phrase, *values)).fetchone()[0]
-            ids.append(np.array(json.loads(matching), np.int64))
-        chunks, places = np.unique(np.concatenate(ids), return_inverse=True)
-        weights = np.log(1 + pages.most_chunks(self) / np.array(list(counts.values())))
-        scores = np.bincount(places, np.repeat(weights, list(map(len, ids))))
-        least = np.sort(scores)[-MOST_RANKED - 1] if len(scores) > MOST_RANKED else 0.0
-        better = chunks[scores > least + 1e-9]  # equal sums may differ a little
-        return better.tolist() if len(better) >= enough else []
+            scores[np.fromstring(matching or "", np.int64, sep=",")] += log(1 + chunks / count)
+        ids = np.flatnonzero(scores)
+        scores = scores[ids]
+        if len(ids) > MOST_RANKED:
+            place = len(ids) - MOST_RANKED - 1
+            least = np.partition(scores, place)[place]
+            ids = ids[scores > least + 1e-9]  # equal sums may differ a little
+        return ids.tolist() if len(ids) >= enough else []
 
 
 class MemoryVectors(NearIndex):
