@@ -1,12 +1,17 @@
 """Tokens: the same word must be found however it is written."""
 
+import re
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.base.tokenization import (
+    UNSPACED,
     estimate_tokens,
     fold,
+    has_unspaced,
     query_terms,
     tokens,
     tokens_of_each,
@@ -125,3 +130,12 @@ def test_tokens_are_estimated_by_script() -> None:
     assert estimate_tokens("abcdefgh") == 2
     assert estimate_tokens("東京都庁") == 4
     assert estimate_tokens("東京 abc") == 3
+
+
+def test_every_character_of_a_script_without_spaces_is_noticed_and_no_other() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    unspaced = re.findall(f"[{UNSPACED}]", every)
+    assert len(unspaced) > 40_000
+    assert all(map(has_unspaced, unspaced))
+    assert not has_unspaced(re.sub(f"[{UNSPACED}]", "", every))
+    assert has_unspaced("\u2019 and \u1800 before \u6f22")

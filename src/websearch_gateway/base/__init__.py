@@ -156,6 +156,7 @@ if TYPE_CHECKING:
         UNSPACED,
         estimate_tokens,
         fold,
+        has_unspaced,
         is_character,
         language_of,
         query_terms,

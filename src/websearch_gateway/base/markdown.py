@@ -28,10 +28,9 @@ _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
 _ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
 _ROWS = re.compile(rf"({_ROW})(?:{_ROW})*+")
 _OPENING_FENCE = re.compile(
-    rf"^((?:{_ITEM.pattern})?[ \t]*+)(?:(`{{3,}}+)[^`\n]*+|(~{{3,}}+)[^\n]*+)(?:\n|\Z)",
-    re.MULTILINE,
+    rf"((?:{_ITEM.pattern})?[ \t]*+)(?:(`{{3,}}+)[^`\n]*+|(~{{3,}}+)[^\n]*+)(?:\n|\Z)"
 )
-_FENCE_LINE = re.compile(r"^[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)")
 _INDENTED = re.compile(r"(?: {2,}|\t)")
 
 LINK = re.compile(
@@ -115,11 +114,30 @@ def blocks(text: str) -> Iterator[Block]:
 def code_blocks(text: str) -> Iterator[tuple[int, int]]:
     """The start and end of each block of the kind "code" in `blocks`, in order. Much faster: most texts have none."""
     at = 0
-    if "```" not in text and "~~~" not in text:
-        return
-    while fence := _OPENING_FENCE.search(text, at):
-        at = _after_fence(text, fence.end(), fence[2] or fence[3])
-        yield fence.end(1), fence.start() + len(text[fence.start() : at].rstrip())
+    while (line := _line_with(text, at, "```", "~~~")) is not None:
+        if fence := _OPENING_FENCE.match(text, line.start):
+            at = _after_fence(text, fence.end(), fence[2] or fence[3])
+            yield fence.end(1), fence.start() + len(text[fence.start() : at].rstrip())
+        else:
+            at = line.end
+
+
+class _Line(NamedTuple):
+    """A line: where it begins, and where the next one does."""
+
+    start: int
+    end: int
+
+
+def _line_with(text: str, at: int, *marks: str) -> _Line | None:
+    """The first line from `at` on, where a line begins, that has one of these marks. Ten times faster than a pattern
+    that is tried at the beginning of every line."""
+    places = [place for mark in marks if (place := text.find(mark, at)) >= 0]
+    if not places:
+        return None
+    first = min(places)
+    end = text.find("\n", first) + 1
+    return _Line(max(at, text.rfind("\n", 0, first) + 1), end or len(text))
 
 
 class _Run(NamedTuple):
@@ -159,9 +177,11 @@ def _run(text: str, at: int) -> _Run:
 
 def _after_fence(text: str, at: int, fence: str) -> int:
     """The end of the code block whose opening fence ends at `at`; the end of the text if it is not closed."""
-    for line in _FENCE_LINE.finditer(text, at):
-        if line[1][0] == fence[0] and len(line[1]) >= len(fence):
-            return line.end()
+    while (line := _line_with(text, at, fence[0] * 3)) is not None:
+        closing = _FENCE_LINE.match(text, line.start)
+        if closing and len(closing[1]) >= len(fence):
+            return closing.end()
+        at = line.end
     return len(text)
 
 

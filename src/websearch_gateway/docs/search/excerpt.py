@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from websearch_gateway.base import (
     LINK,
-    UNSPACED,
     Block,
     blocks,
     code_blocks,
     estimate_tokens,
+    has_unspaced,
     lines,
     sentences_of,
 )
@@ -150,12 +150,9 @@ def _earliest_start(
     return start
 
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
-
-
 def _size_in(text: str) -> Callable[[int, int], int]:
     """`estimate_tokens` of parts of a text; it reads them only if the text has characters that are a token each."""
-    if text.isascii() or not _UNSPACED.search(text):
+    if not has_unspaced(text):
         return lambda start, end: (end - start + 3) // 4
     return lambda start, end: estimate_tokens(text[start:end])
 
