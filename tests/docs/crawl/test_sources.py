@@ -118,6 +118,20 @@ async def test_lists_and_inventories_are_parsed_by_workers_only(tmp_path):
     assert noted == [f"file://{base}", f"file://{base}objects.inv", ""]
 
 
+async def test_a_folder_waits_five_minutes_for_a_worker_that_lists_it(tmp_path):
+    """On a busy machine a start takes long, and without the list the crawl would end with no page."""
+    seconds = []
+
+    class Busy(Inline):
+        async def run(self, function, *arguments, deadline):
+            seconds.append(deadline.remaining())
+            return await super().run(function, *arguments, deadline=deadline)
+
+    folder, _ = source(tmp_path, Busy())
+    await folder.seeds()
+    assert 240 < seconds[0] <= 300
+
+
 async def test_a_folder_that_is_gone_is_named(tmp_path):
     folder, _ = source(tmp_path / "gone")
     with pytest.raises(SearchFetchError, match="gone does not exist"):

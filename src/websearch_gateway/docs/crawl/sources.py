@@ -248,6 +248,9 @@ class RobotsTxt:
 
 
 PAGE_SECONDS = 30.0
+FOLDER_SECONDS = 300.0
+"""Until a folder is listed. Its worker has ten seconds for that (`Limits`); the rest is for its start on a busy machine,
+since a folder without a list has no page."""
 MOST_MOVES = 3
 """How often a start URL may redirect to another origin in one crawl."""
 TEMPORARY_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
@@ -494,7 +497,7 @@ class FolderSource:
         await self.note(self.base)
         place = (str(self.root), self.base, self.scope)
         urls, left_out = await self.workers.run(
-            folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS)
+            folder_pages, *place, deadline=Deadline.after(FOLDER_SECONDS)
         )
         self.left_out.note(left_out)
         defined = await self.inventory(self.base)
