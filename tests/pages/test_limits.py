@@ -183,7 +183,7 @@ ROWS = (
     ),
     Limit("extraction.crawled.MOST_LINKS", 2, links_of_crawl, gone="/p3"),
     Limit(
-        "extraction.page.MOST_ELEMENTS",
+        "extraction.extract.MOST_ELEMENTS",
         15,
         page("<p>The last words.</p>"),
         gone="The last words",
@@ -665,7 +665,7 @@ GUESSES = {
     *(
         f"extraction.page.{name}"
         for name in (
-            *("_MOST_CHOSEN", "_MOST_DATED", "_MOST_HEADINGS", "_MOST_LABEL", "_MOST_OF_A_CARD"),
+            *("_MOST_CHOSEN", "_MOST_DATED", "_MOST_HEADINGS", "_MOST_OF_A_CARD"),
             *("_MOST_PIECES", "_MOST_SCRIPT"),
         )
     ),

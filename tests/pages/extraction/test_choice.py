@@ -200,3 +200,63 @@ def test_documentation_keeps_what_it_repeats() -> None:
         ("https://example.com/shop/kettles", 1),
     ):
         assert extract(markup, url, None).markdown.count(TOLD) == count
+
+
+def test_the_threshold_stays_between_15_and_60_percent() -> None:
+    words = np.full(4, 10.0)
+    assert threshold(words, np.full(4, 0.99)) == 0.6
+    assert threshold(words, np.full(4, 0.05)) == 0.15
+    assert threshold(words, np.full(4, 0.5)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("items", "count"), [(("one two", "three four"), 2), (("one", "three four"), 1)]
+)
+def test_half_of_the_words_of_a_list_keep_all_of_it(items: tuple[str, str], count: int) -> None:
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    assert len(kept(f"<ul>{listed}</ul>", {items[0]: 0.9})) == count
+
+
+@pytest.mark.parametrize(("likely", "is_kept"), [(0.06, True), (0.04, False)])
+def test_a_table_or_heading_at_kept_text_is_kept_if_it_is_not_very_unlikely(
+    likely: float, *, is_kept: bool
+) -> None:
+    table = "<table><tr><th>K<th>V<tr><td>a<td>b</table>"
+    assert ("b" in kept(f"<p>Text</p>{table}", {"Text": 0.9, "a": likely})) == is_kept
+    heading = "<h2>Head</h2><p>Text</p>"
+    assert ("Head" in kept(heading, {"Text": 0.9, "Head": likely})) == is_kept
+
+
+def test_a_marked_main_element_with_two_blocks_of_code_is_no_reference() -> None:
+    two = REFERENCE.format(main="main").replace("<pre>c</pre>", "")
+    assert "Added in: v1" not in kept(two, REFERENCE_TEXT | CRUMBS)
+
+
+@pytest.mark.parametrize(("likely", "is_kept"), [(0.06, True), (0.04, False)])
+def test_what_is_very_unlikely_is_left_out_of_a_reference(likely: float, *, is_kept: bool) -> None:
+    likelihoods = REFERENCE_TEXT | CRUMBS | {"Never": likely}
+    assert ("Never" in kept(REFERENCE.format(main="main"), likelihoods)) == is_kept
+
+
+@pytest.mark.parametrize(("before", "is_kept"), [(2, True), (3, False)])
+def test_the_first_three_marked_elements_may_be_the_main_one(before: int, *, is_kept: bool) -> None:
+    markup = REFERENCE.format(main="main").replace(
+        "<nav>Menu", "<main><p>Other</p></main>" * before + "<nav>Menu"
+    )
+    assert ("Added in: v1" in kept(markup, REFERENCE_TEXT | CRUMBS)) == is_kept
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "crumbs"), [(88, 9, ["in"]), (86, 11, ["in", "out"])]
+)
+def test_the_main_element_of_a_generated_page_has_nine_tenths_of_its_words(
+    inside: int, outside: int, crumbs: list[str]
+) -> None:
+    """The three blocks of code have a word each."""
+    text, more = ("word " * inside).strip(), ("more " * outside).strip()
+    page = (
+        f"<body><div><div><p><code class='docutils'>{text}</code></p>{'<pre>code</pre>' * 3}"
+        f"<p>in</p></div><p>{more}</p><p>out</p></div></body>"
+    )
+    found = kept(page, {text: 0.9, more: 0.9, "code": 0.9, "in": 0.1, "out": 0.1})
+    assert [crumb for crumb in ("in", "out") if crumb in found] == crumbs

@@ -7,8 +7,6 @@ import pytest
 
 from websearch_gateway.pages.extraction import blocks, page
 from websearch_gateway.pages.extraction.extract import (
-    SECOND_OPINION_BLOCKS,
-    SECOND_OPINION_DEPTH,
     TOO_LONG,
     clean,
     extract,
@@ -76,7 +74,8 @@ def test_trafilatura_is_asked_if_the_filter_is_unsure_and_about_every_article() 
 
 
 @pytest.mark.parametrize(
-    ("likely", "prose", "expected"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)]
+    ("likely", "prose", "expected"),
+    [(0.7, 4, True), (0.7, 3, False), (0.9, 4, False), (0.9, 9, True)],
 )
 def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_is_asked(
     likely: float, prose: int, expected: bool
@@ -88,15 +87,25 @@ def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_
     "markup",
     [
         PARAGRAPHS.replace("p>", "div>"),
-        ARTICLE + PARAGRAPHS + "<div></div>" * SECOND_OPINION_BLOCKS,
-        ARTICLE + "<div>" * SECOND_OPINION_DEPTH + PARAGRAPHS,
     ],
-    ids=["no prose", "large", "deep"],
+    ids=["no prose"],
 )
 def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose_or_takes_it_long(
     markup: str,
 ) -> None:
     assert not asks(markup, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("empty", "deep", "is_asked"),
+    [(1_489, 0, True), (1_490, 0, False), (0, 97, True), (0, 98, False)],
+)
+def test_trafilatura_is_not_asked_about_a_page_of_1500_elements_or_a_hundred_levels(
+    empty: int, deep: int, *, is_asked: bool
+) -> None:
+    """The page, its body and the nine paragraphs are elements too, and three levels."""
+    markup = ARTICLE + "<div>" * deep + PARAGRAPHS + "</div>" * deep + "<div></div>" * empty
+    assert asks(markup, 0.8) is is_asked
 
 
 def test_trafilatura_is_not_asked_about_documentation() -> None:
@@ -114,9 +123,11 @@ def test_what_trafilatura_leaves_out_is_less_likely() -> None:
         assert judged[left_out] < judged[:4].min()
 
 
-def rest(markup: str, likely: list[float], opinion: list[float]) -> list[float]:
+def rest(
+    markup: str, likely: list[float], opinion: list[float], kind: str = "article"
+) -> list[float]:
     """The likelihoods of the blocks without extras, given the shares of them that trafilatura chose."""
-    measures = Measures(blocks.outline(page.parse(markup)), "", "article")
+    measures = Measures(blocks.outline(page.parse(markup)), "", kind)
     without: list[float] = without_extras(measures, np.array(likely), np.array(opinion)).tolist()
     return without
 
@@ -124,6 +135,24 @@ def rest(markup: str, likely: list[float], opinion: list[float]) -> list[float]:
 def test_what_follows_the_last_block_that_trafilatura_chose_counts_less() -> None:
     assert rest(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 1, 1, 1, 0, 0]) == [0.8] * 7 + [0.4] * 2
     assert rest(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 0, 0, 0, 0, 0]) == [0.8] * 9  # it has failed
+
+
+@pytest.mark.parametrize(("chosen", "after"), [(7, 0.4), (6, 0.8)])
+def test_trafilatura_has_failed_if_it_chose_less_than_seven_tenths(
+    chosen: int, after: float
+) -> None:
+    opinion = [1.0] * chosen + [0.0] * (9 - chosen)
+    assert rest(PARAGRAPHS, [0.8] * 9, opinion, "")[8] == after
+
+
+@pytest.mark.parametrize(("others", "likely"), [(8, 0.0), (10, 0.2)])
+def test_trafilatura_has_failed_on_an_article_if_it_chose_less_than_a_tenth(
+    others: int, likely: float
+) -> None:
+    paragraph = "<p>Paragraph has as many words as the others.</p>"
+    markup = paragraph * (others + 1) + "<h2>Also</h2>"
+    opinion = [1.0] + [0.0] * (others + 1)
+    assert rest(markup, [0.8] * (others + 1) + [0.2], opinion)[-1] == likely
 
 
 def test_an_unlikely_heading_that_trafilatura_omits_goes_from_prose() -> None:
@@ -281,13 +310,13 @@ def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str)
 
 
 def test_of_a_page_with_too_many_elements_only_the_first_are_read_with_a_warning() -> None:
-    body = "".join(f"<div><p>Line {number}</p></div>" for number in range(page.MOST_ELEMENTS))
+    body = "".join(f"<div><p>Line {number}</p></div>" for number in range(31_000))
     read = extract(f"<body><article>{body}</article>The end.", "https://example.com/", None)
     assert read.markdown.startswith("Line 0\n\nLine 1\n")
-    assert f"Line {page.MOST_ELEMENTS // 2 - 5}" in read.markdown
-    assert f"Line {page.MOST_ELEMENTS // 2}" not in read.markdown
+    assert "Line 29995" in read.markdown
+    assert "Line 30000" not in read.markdown
     assert "The end." not in read.markdown
-    assert read.warnings == (TOO_LONG.format(page.MOST_ELEMENTS),)
+    assert read.warnings == (TOO_LONG.format(60_000),)
 
 
 def test_a_page_with_the_most_allowed_elements_is_complete() -> None:

@@ -123,3 +123,59 @@ def test_a_block_knows_how_far_it_is_from_the_prose_in_the_tree() -> None:
     assert found["levels_up"].tolist() == [3, 2, 1, 0, 1]
     assert found["levels_down"].tolist() == [2, 2, 1, 0, 1]
     assert len(texts) == 5
+
+
+def test_a_likely_block_has_a_likelihood_above_60_percent() -> None:
+    later = later_of([10, 10], [0.61, 0.59], [0.0, 0.0])
+    assert later["since_likely"] == [0, 1]
+
+
+def test_a_chosen_block_was_chosen_by_half_and_a_last_one_has_five_words() -> None:
+    later = later_of([5, 5, 4], [0.5] * 3, [0.51, 0.49, 1.0])
+    assert later["since_found"] == [0, 1, 0]
+    assert later["since_last_found"] == [0, 1, 2]
+    assert later_of([5, 5], [0.5] * 2, [0.0, 0.0])["since_last_found"] == [-999, -999]
+
+
+@pytest.mark.parametrize(("levels", "is_found"), [(63, True), (64, False)])
+def test_an_element_is_sought_64_levels_up(levels: int, *, is_found: bool) -> None:
+    deep = "<div>" * levels + "<p>deep</p>" + "</div>" * levels
+    _, found = columns(f"<section><p>{'word ' * 400}</p>{deep}</section><p>Last.</p>")
+    assert (found["size300_words"][1] > 300) == is_found
+
+
+@pytest.mark.parametrize(
+    ("heading", "since"), [("one two three x y", [-1, 0]), ("one two x y", [-999, -999])]
+)
+def test_the_heading_of_a_page_has_three_fifths_of_its_words_in_the_title(
+    heading: str, since: list[int]
+) -> None:
+    _, found = columns(f"<p>Before.</p><h2>{heading}</h2>", "one two three four")
+    assert found["since_title"].tolist() == since
+
+
+@pytest.mark.parametrize(("words", "core"), [(13, [1, 1, 1]), (11, [1, 0, 0])])
+def test_a_run_of_prose_goes_on_after_a_label_if_it_gains_more_than_twelve_words(
+    words: int, core: list[int]
+) -> None:
+    def prose(count: int) -> str:
+        return f"<p>{'word ' * (count - 1)}end.</p>"
+
+    _, found = columns(f"{prose(20)}<p>A label</p>{prose(words)}", "")
+    assert found["core"].tolist() == core
+
+
+@pytest.mark.parametrize(("words", "since"), [(29, 0), (31, -999)])
+def test_a_box_after_the_text_has_less_than_three_tenths_of_the_words(
+    words: int, since: int
+) -> None:
+    box = f"<div class='author-box'><p>{'name ' * words}</p></div>"
+    _, found = columns(f"<div><p>{'word ' * (99 - words)}end.</p></div>{box}", "")
+    assert found["end_author"][1] == since
+
+
+@pytest.mark.parametrize(("more", "since"), [(8, 0), (9, -999)])
+def test_a_line_after_the_text_has_at_most_twelve_words(more: int, since: int) -> None:
+    line = f"<p>Teilen Sie den Artikel{' jetzt' * more}</p>"
+    _, found = columns(f"{PROSE * 5}{line}", "")
+    assert found["end_words_share"][5] == since

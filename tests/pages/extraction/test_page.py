@@ -184,3 +184,70 @@ def test_a_link_to_a_neighbour_has_up_to_three_hundred_characters(
     assert root is not None
     page.strip_furniture(root)
     assert ("x" in "".join(root.itertext()).replace("Text.", "")) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("attributes", "letters", "is_kept"),
+    [(500, 20_100, True), (501, 20_100, False), (501, 19_900, True)],
+)
+def test_a_large_tag_with_very_many_attributes_loses_them(
+    attributes: int, letters: int, *, is_kept: bool
+) -> None:
+    named = "".join(f" a{at}=1" for at in range(attributes))
+    root = page.parse(f"<body><p{named}{' ' * (letters - len(named))}>Text.</p></body>")
+    assert bool(root.find("body/p").attrib) == is_kept
+
+
+def test_the_shortcodes_of_twenty_page_builders_are_removed() -> None:
+    codes = "".join(f"[{name}_row]{name}[/{name}_row]" for name in "abcdefghijklmnopqrstu")
+    root = page.parse(f"<body><p>{codes}</p></body>")
+    page.strip_shortcodes(root)
+    assert "".join(root.itertext()).split() == [*"abcdefghijklmnopqrst", "[u_row]u[/u_row]"]
+
+
+@pytest.mark.parametrize(("posts", "warnings"), [(200, 1), (201, 2)])
+def test_two_hundred_posts_of_a_topic_are_unfolded(posts: int, warnings: int) -> None:
+    stream = {"posts": [{"username": "mara", "cooked": f"<p>Post {at}</p>"} for at in range(posts)]}
+    data = json.dumps({"topic_7": json.dumps({"post_stream": stream})})
+    root = page.parse(
+        "<html><head><meta name=generator content='Discourse 3'></head><body>"
+        f"<div id=data-preloaded data-preloaded='{data}'></div></body></html>"
+    )
+    said = page.unfold_topic(root, "https://forum.example/t/ropes/7")
+    assert len(root.xpath("//div[@class='userContent']")) == 200
+    assert len(said) == warnings
+    if posts > 200:
+        assert said[1] == "The first 200 of 201 posts are read."
+
+
+@pytest.mark.parametrize(("letters", "is_xhtml"), [(5_000_000, True), (5_000_001, False)])
+def test_xhtml_of_more_than_five_million_characters_is_read_as_html(
+    letters: int, *, is_xhtml: bool
+) -> None:
+    start, end = "<?xml version='1.0'?><html><body>", "</body></html>"
+    text = start + " " * (letters - len(start) - len(end)) + end
+    assert (page._as_xhtml(text, plain=True) is not None) == is_xhtml
+
+
+def test_the_first_fifty_options_with_a_price_are_a_list() -> None:
+    options = "".join(f"<option>{at} € </option>" for at in range(51))
+    root = page.parse(f"<body><select>{options}</select></body>")
+    page.unfold_prices(root)
+    assert len(root.findall(".//li")) == 50
+
+
+@pytest.mark.parametrize(
+    ("button", "is_left_out"),
+    [
+        ("Copy", True),
+        (f"{' ' * 40}Copy{' ' * 40}", True),
+        ("<b> </b>Copy <i>code</i>", True),
+        ("", True),
+        ("Copy all of it", False),
+        (f"<b>{' ' * 40}</b>Register", False),
+    ],
+)
+def test_a_button_is_left_out_by_all_of_its_text(button: str, *, is_left_out: bool) -> None:
+    root = page.parse(f"<body><p>Text.</p><button>{button}</button></body>")
+    page.strip_furniture(root)
+    assert (root.find(".//button") is None) == is_left_out

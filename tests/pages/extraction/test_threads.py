@@ -10,7 +10,13 @@ from websearch_gateway.pages.extraction import blocks
 from websearch_gateway.pages.extraction.extract import extract
 from websearch_gateway.pages.extraction.measures import Measures
 from websearch_gateway.pages.extraction.page import parse
-from websearch_gateway.pages.extraction.threads import keep_posts
+from websearch_gateway.pages.extraction.threads import (
+    _are_cards,
+    _authors,
+    _names_in,
+    _Post,
+    keep_posts,
+)
 
 POSTS = [
     (
@@ -277,3 +283,29 @@ def test_a_text_of_half_of_the_posts_is_not_added(times: int, *, is_kept: bool) 
         for n, (name, text) in enumerate(POSTS)
     )
     assert ("Sent by the ferry" in kept(posts, keep_all=False)) is is_kept
+
+
+def test_the_post_of_a_name_is_sought_80_levels_up() -> None:
+    root = parse("<body>" + "<div>" * 100 + "<a class=author>mara</a></body>")
+    [author] = root.iter("a")
+    assert len(_names_in([author])) == 80
+
+
+@pytest.mark.parametrize(("letters", "count"), [(40, 3), (41, 2)])
+def test_a_name_has_at_most_40_letters(letters: int, count: int) -> None:
+    names = ["mara", "oskar", "i" * letters]
+    root = parse("".join(f"<p><a class=author>{name}</a></p>" for name in names))
+    assert len(_authors(root)) == count
+
+
+def test_the_first_2000_names_of_a_page_are_looked_at() -> None:
+    root = parse("<p><a class=author>mara</a></p>" * 2_001)
+    assert len(_authors(root)) == 2_000
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_posts_whose_headings_of_a_lower_level_link_to_pages_are_cards(level: int) -> None:
+    post = f"<div><a class=author>mara</a><h{level}><a href=/{{}}>Ropes</a></h{level}></div>"
+    root = parse("".join(post.format(at) for at in range(3)))
+    posts = [_Post(element, element[0]) for element in root.iter("div")]
+    assert _are_cards(posts) == (level > 1)

@@ -14,7 +14,7 @@ from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.containers import zipped
 from websearch_gateway.pages.formats.open_sheets import ONCE
-from websearch_gateway.pages.formats.package import MOST_UNPACKED, Relations
+from websearch_gateway.pages.formats.package import MOST_UNPACKED, Package, Relations
 from websearch_gateway.pages.formats.sheet_looks import (
     Looks,
     Shared,
@@ -27,6 +27,11 @@ from websearch_gateway.pages.formats.sheets import (
     FAR,
     HIDDEN_CELLS,
     UNREAD,
+    _nearer,
+    _repeats,
+    _spanned,
+    _unformatted,
+    _without_far_cells,
     workbook,
 )
 
@@ -449,3 +454,106 @@ def test_parts_of_a_text_in_an_open_sheet_do_not_touch() -> None:
     body = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     markdown = zipped(open_document("spreadsheet", body, styles), URL, "").markdown
     assert "| 10^5 boats | now ~~48~~36 | ~~7~~ |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (9_999_999_999_999_998.0, "9999999999999998"),
+        (1e16, "1e+16"),
+        (1e-9, "0.000000001"),
+        (9e-10, "9e-10"),
+        (0.5, "0.5"),
+        (1.5, "1.5"),
+        (-2.0, "-2"),
+    ],
+)
+def test_very_large_and_very_small_numbers_have_an_exponent(value: float, text: str) -> None:
+    assert _unformatted(value) == text
+
+
+@pytest.mark.parametrize(("last_column", "is_repeated"), [(99, True), (100, False)])
+def test_a_merged_cell_repeats_in_at_most_10_000_places(
+    last_column: int, *, is_repeated: bool
+) -> None:
+    assert bool(_repeats([((0, 0), (99, last_column))], 0, 0)) == is_repeated
+
+
+def test_merged_cells_repeat_in_100_000_places_of_a_sheet_and_only_within_it() -> None:
+    large = [((at, 0), (at + 99, 99)) for at in range(0, 1_100, 100)]
+    assert len(_repeats(large, 0, 0)) == 1_000
+    assert _repeats([((0, 0), (1, 1))], 1, 0) == _repeats([((0, 0), (1, 1))], 0, 1) == {}
+
+
+def test_a_sheet_spans_the_columns_of_one_letter_or_more_up_to_its_last_row() -> None:
+    assert _spanned(b'<row r="7"><c r="B7"/>') == 7 * 26
+    assert _spanned(b'<row r="7"><c r="AB7"/>') == 7 * 28
+    assert _spanned(b"") == 0
+
+
+@pytest.mark.parametrize(("row", "is_far"), [(10_000, False), (10_001, True)])
+def test_a_sheet_spans_at_most_ten_million_cells(row: int, *, is_far: bool) -> None:
+    """`ALL` is the thousandth column."""
+    rows = f'<row r="1">{cell("A1", "a")}</row><row r="{row}">{cell(f"ALL{row}", "b")}</row>'
+    assert (_without_far_cells(Package(sheets(rows))) is not None) == is_far
+
+
+@pytest.mark.parametrize(
+    ("place", "is_near"),
+    [("ALL10000", True), ("ALL10001", False), ("ALM10000", False), ("A10001", False)],
+)
+def test_of_a_larger_sheet_10_000_rows_and_1000_columns_are_read(
+    place: str, *, is_near: bool
+) -> None:
+    text = cell(place, "far").encode()
+    assert (b"far" in _nearer(b"<row>" + text + b"</row>")) == is_near
+
+
+@pytest.mark.parametrize(("letters", "count"), [(100, 2), (101, 1)])
+def test_a_merged_cell_of_more_than_100_letters_is_written_once(letters: int, count: int) -> None:
+    pytest.importorskip("python_calamine")
+    text = cell("A1", "x" * letters) + cell("C1", "end")
+    merged = '</sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells><sheetData>'
+    found = zipped(sheets(f'<row r="1">{text}</row>{merged}'), URL, "").markdown
+    assert found.count("x" * letters) == count
+
+
+@pytest.mark.parametrize("columns", [1_000, 1_001])
+def test_a_table_of_a_sheet_has_at_most_1000_columns(columns: int) -> None:
+    pytest.importorskip("python_calamine")
+    names = [
+        f"{chr(65 + at // 26 - 1) if at >= 26 else ''}{chr(65 + at % 26)}" for at in range(702)
+    ]
+    names += [f"A{name}" for name in names[26:]]
+    row = "".join(cell(f"{name}1", "x") for name in names[:columns])
+    page = zipped(sheets(f'<row r="1">{row}</row>'), URL, "")
+    assert page.markdown.count("x") == 1_000
+    wide = "Columns after the first 1,000 of a sheet were left out."
+    assert page.warnings == ((wide,) if columns > 1_000 else ())
+
+
+@pytest.mark.parametrize(("columns", "hidden"), [(16_384, 0), (16_385, 16_384)])
+def test_a_sheet_that_describes_more_columns_than_a_program_has_shows_none(
+    columns: int, hidden: int
+) -> None:
+    looks = Looks()
+    _note_hidden_columns(looks, b"<col/>" * columns)
+    assert len(looks.hidden_columns) == hidden
+
+
+@pytest.mark.parametrize(("letters", "is_rich"), [(9_900, True), (10_001, False)])
+def test_a_text_with_parts_of_other_looks_has_at_most_10_000_bytes(
+    letters: int, *, is_rich: bool
+) -> None:
+    runs = b'<r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r><r><t>%s</t></r>'
+    text = runs % (b"x" * (letters - len(runs) + 2))
+    shared = Shared()
+    assert len(text) == letters
+    found = shared.rich_text(b"inlineStr", None, text + b"</is>", 0)
+    assert bool(found) == is_rich
+
+
+def test_500_letters_of_a_formula_are_shown() -> None:
+    looks = Looks()
+    _note_cells(looks, b'<c r="A1"><f>' + b"A" * 501 + b"</f></c>", Shared())
+    assert looks.texts == {(0, 0): f"`={'A' * 500}`"}

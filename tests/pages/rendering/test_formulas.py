@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.rendering.containers import CONTAINERS, as_fragment, as_page
+from websearch_gateway.pages.formats.rendering import parse_html
+from websearch_gateway.pages.rendering.formulas import _write_delimited
+from websearch_gateway.pages.rendering.vocabulary import TEX as FORMULA
 
 POWER = "<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>"
 TEX = '<annotation encoding="application/x-tex">E=mc^2</annotation>'
@@ -178,3 +181,51 @@ def test_what_a_formula_hides_is_read_only_if_it_says_what_is_shown(lie: str) ->
 def test_no_size_or_depth_of_a_formula_breaks_it(tag: str) -> None:
     assert "7" in as_fragment(f"<p><math>{f'<{tag}>' * 200}<mn>7</mn></math>")
     assert "7" in as_fragment(f"<p><math>{f'<{tag}><mn>7</mn></{tag}>' * 5_000}</math>")
+
+
+@pytest.mark.parametrize(("letters", "is_read"), [(1_000, True), (1_001, False)])
+def test_latex_that_nothing_shows_has_at_most_1000_characters(
+    letters: int, *, is_read: bool
+) -> None:
+    script = f'<script type="math/tex">{"x+" * (letters // 2)}{"y" * (letters % 2)}</script>'
+    assert ("x+x" in as_page(f"<p>So {script} holds.</p>")) == is_read
+
+
+def test_the_first_5000_texts_that_may_have_formulas_are_searched() -> None:
+    tree = parse_html("<p>\\(a\\)</p>" * 5_001)
+    _write_delimited(tree)
+    assert len(list(tree.iter(FORMULA))) == 5_000
+
+
+@pytest.mark.parametrize(("inner", "is_formula"), [(19, False), (20, True)])
+def test_what_is_verbatim_is_told_by_twenty_elements_around_it(
+    inner: int, *, is_formula: bool
+) -> None:
+    tree = parse_html("<pre>" + "<b>" * (inner + 1) + "\\(a_1\\)" + "</b>" * (inner + 1) + "</pre>")
+    _write_delimited(tree)
+    assert (next(tree.iter(FORMULA), None) is not None) == is_formula
+
+
+@pytest.mark.parametrize(("outputs", "left"), [(3, 0), (4, 1)])
+def test_three_elements_that_mathjax_has_drawn_are_replaced_by_the_formula(
+    outputs: int, left: int
+) -> None:
+    drawn = '<span class="MathJax">E=mc2</span>' * outputs
+    found = as_page(f'<p>So {drawn}<script type="math/tex">E=mc^2</script> holds.</p>')
+    assert (found.count("E=mc2"), found.count("E=mc^2")) == (left, 1)
+
+
+@pytest.mark.parametrize(
+    ("signs", "is_read"),
+    [(["wxyz"], True), (["vwxyz"], False), (["x"] * 200, True), (["x"] * 201, False)],
+    ids=["short", "long", "few", "many"],
+)
+def test_a_formula_that_nothing_shows_has_few_short_signs(
+    signs: list[str], *, is_read: bool
+) -> None:
+    formula = "".join(f"<mi>{sign}</mi>" for sign in signs)
+    katex = (
+        f'<span class="katex"><span class="katex-mathml"><math>{formula}</math></span>'
+        '<span class="katex-html"></span></span>'
+    )
+    assert ("x" in as_page(f"<p>So {katex} holds.</p>")) == is_read

@@ -11,9 +11,6 @@ from urllib.parse import urljoin, urlsplit
 
 from websearch_gateway.foreign_json import MALFORMED, parse_json
 
-MOST_ELEMENTS = 60_000
-"""The most elements of a page that are read: each costs up to 50 µs. The largest of 1,065 real pages has 13,439."""
-
 # Never text of the page, or never visible: scripts, pictures, and the options of a form.
 _UNREAD = [
     *(
@@ -331,7 +328,7 @@ _CONTENT = frozenset(("main", "article"))
 _SHORTEST = 4
 _MOST_HEADINGS = 100
 _MOST_PIECES = 200
-"""The most pieces of text of a heading: a page may nest thousands of headings."""
+"""The most pieces of text of a heading or button: a page may nest thousands of them."""
 
 
 def title_of(root: Any) -> str:
@@ -596,9 +593,9 @@ _ACTIONS = frozenset(
 )
 _NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")
 _MOST_CHOSEN = 30
+"""The most names of classes that a search names. With more it looks at every class, which takes longer, and finds the
+same."""
 _MOST_OF_A_CARD = 300
-_MOST_LABEL = 30
-"""The most characters of a button or a line number; more is text."""
 
 
 def strip_furniture(root: Any) -> None:
@@ -681,12 +678,7 @@ def _is_card(element: Any) -> bool:
 
 
 def _short_text(element: Any) -> str:
-    text = ""
-    for piece in element.itertext():
-        text += piece
-        if len(text) > _MOST_LABEL:
-            break
-    return text.strip()
+    return "".join(islice(element.itertext(), _MOST_PIECES)).strip()
 
 
 def _remove(element: Any) -> None:

@@ -273,7 +273,7 @@ def _looked_up(value: Any, place: Place, looks: Looks) -> str:
     return _unformatted(value) or looks.texts.get(place, "")
 
 
-_WHOLE_BELOW, _SMALL_FROM = 1e15, 1e-9
+_WHOLE_BELOW, _SMALL_FROM = 1e16, 1e-9
 """Larger whole numbers and smaller fractions are written with their exponent."""
 
 
