@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.pages.needs_scripts import needs_scripts
+from websearch_gateway.pages.needs_scripts import has_little_text, needs_scripts
 
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6
@@ -113,3 +113,37 @@ def test_a_note_for_readers_without_scripts_that_never_ends_is_judged_in_one_pas
 )
 def test_little_text_beside_an_empty_place_for_it_is_a_limit(body: str, expected: bool) -> None:
     assert judged(f"{body}{APP}") is expected
+
+
+@pytest.mark.parametrize(
+    ("markdown", "has_little"),
+    [
+        ("x" * 499, True),
+        ("x" * 500, False),
+        ("[x](/y)" * 100 + "x" * 499, True),
+        ("[x](/y)" * 7_142 + "x" * 5, True),
+        ("[x](/y)" * 7_142 + "x" * 6, False),
+    ],
+    ids=["little", "enough", "menus", "many menus", "too many menus"],
+)
+def test_a_page_has_little_text_if_500_letters_outside_of_links_are_missing(
+    markdown: str, *, has_little: bool
+) -> None:
+    assert has_little_text(markdown) == has_little
+
+
+@pytest.mark.parametrize(("letters", "needs"), [(79, True), (80, False)])
+def test_almost_no_text_has_less_than_80_letters(letters: int, *, needs: bool) -> None:
+    assert judged(f"<p>{'x' * letters}</p>{APP}") == needs
+
+
+@pytest.mark.parametrize(("letters", "needs"), [(499, True), (500, False)])
+def test_a_page_with_an_empty_mount_has_less_than_500_letters(letters: int, *, needs: bool) -> None:
+    assert judged(f"<p>{'x' * letters}</p><div id=root></div>{APP}") == needs
+
+
+@pytest.mark.parametrize(("before", "needs"), [(49, True), (50, False)])
+def test_fifty_elements_that_scripts_fill_are_looked_at(before: int, *, needs: bool) -> None:
+    full = f"<x-box>{'x' * 80}</x-box>" * before
+    menu = f"<nav>{full}</nav>"
+    assert judged(f"{menu}<div id=root></div>{APP}") == needs

@@ -18,7 +18,6 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.reader_table import ReaderTable
 from websearch_gateway.pages.robots_fetcher import (
-    MAX_RULES,
     RobotsFetcher,
 )
 from websearch_gateway.ports import Workers
@@ -176,11 +175,12 @@ async def test_a_forbidden_address_is_refused_before_its_robots_txt_is_fetched(
 
 
 async def test_only_its_first_bytes_count(polite: Polite) -> None:
-    """RFC 9309, 2.5: at least 500 kibibytes."""
-    polite.api.says(
-        "/robots.txt", CLOSED + b"#" * (MAX_RULES - len(CLOSED) - 1) + b"\nDisallow: /open\n"
-    )
+    """RFC 9309, 2.5: at least 500 kibibytes. MAX_RULES"""
+    last = b"\nDisallow: /last\n"
+    filled = CLOSED + b"#" * (512_000 - len(CLOSED) - len(last)) + last
+    polite.api.says("/robots.txt", filled + b"Disallow: /open\n")
     assert await polite.read("/open") == "# Text"
+    await polite.refusal("/last")
     await polite.refusal("/private/x")
 
 

@@ -174,3 +174,18 @@ def test_twenty_frames_are_read(frames: int, is_read: bool) -> None:
     found = text_elsewhere(f"<body>{markup}", URL)
     assert found is not None
     assert ("seal" in found.html) is is_read
+
+
+@pytest.mark.parametrize(("letters", "is_read"), [(499, True), (500, False)])
+def test_a_page_of_500_letters_has_its_text_where_everybody_sees_it(
+    letters: int, *, is_read: bool
+) -> None:
+    page = f"<p>{'x' * letters}</p><template>{MARKUP * 3}</template>"
+    assert (FIRST in extract(page, URL, None).markdown) == is_read
+
+
+@pytest.mark.parametrize(("letters", "is_read"), [(3_000_000, True), (3_000_001, False)])
+def test_three_million_letters_of_data_are_parsed(letters: int, *, is_read: bool) -> None:
+    data = json.dumps(PARTS).ljust(letters)
+    page = f'<script type="application/json">{data}</script>'
+    assert (text_elsewhere(page, URL) is not None) == is_read

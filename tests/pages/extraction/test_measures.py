@@ -50,3 +50,48 @@ def test_a_block_is_compared_with_the_text_of_another_extractor(
 
 def test_words_are_in_lower_case_and_without_punctuation() -> None:
     assert words_of("Tides, twice a DAY.") == ["tides", "twice", "a", "day"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_prose"),
+    [
+        ("one two three four five six seven eight.", True),
+        ("one two three four five six seven.", False),
+        ("one two three four five six seven eight", False),
+        (f"{'a ' * 26}<a href=/x>{'a ' * 23}a.</a>", True),
+        (f"{'a ' * 24}<a href=/x>{'a ' * 25}a.</a>", False),
+    ],
+    ids=["sentence", "short", "no stop", "few links", "links"],
+)
+def test_prose_has_eight_words_a_stop_and_less_than_half_of_it_in_links(
+    text: str, *, is_prose: bool
+) -> None:
+    assert measures_of(f"<p>{text}</p>").is_prose.tolist() == [is_prose]
+
+
+@pytest.mark.parametrize(("before", "shares"), [(39, True), (40, False)])
+def test_a_line_after_the_text_is_known_by_its_first_40_words(before: int, *, shares: bool) -> None:
+    assert measures_of(f"<p>{'word ' * before}facebook</p>").share.tolist() == [shares]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_beside"),
+    [
+        ("Read more: " + "word " * 38, True),
+        ("Read more: " + "word " * 39, False),
+        ("Photo: " + "word " * 14, True),
+        ("Photo: " + "word " * 15, False),
+    ],
+)
+def test_a_line_that_leads_away_or_credits_a_picture_is_short(
+    line: str, *, is_beside: bool
+) -> None:
+    assert measures_of(f"<p>{line}</p>").beside_text().tolist() == [is_beside]
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_a_heading_of_any_level_over_prose_opens_a_section(level: int) -> None:
+    prose = "<p>One two three four five six seven eight nine.</p>"
+    heading = f"<h{level}>More about the tides</h{level}>"
+    assert measures_of(heading + prose).beside_text().tolist() == [False, False]
+    assert measures_of(heading).beside_text().tolist() == [True]

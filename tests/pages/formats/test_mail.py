@@ -190,3 +190,38 @@ def test_a_calendar_is_no_other_form_of_the_text() -> None:
         "\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nSUMMARY:Sail with many other words\nEND:VCALENDAR",
     )
     assert mail(body, "", "").markdown.endswith("Come aboard.")
+
+
+@pytest.mark.parametrize(
+    ("shared", "more", "is_html"),
+    [(1, 3, True), (1, 2, False), (37, 3, False), (44, 6, True)],
+    ids=["three words", "two words", "less than a tenth", "more than a tenth"],
+)
+def test_html_is_read_if_a_tenth_of_its_words_and_more_than_two_are_only_there(
+    shared: int, more: int, *, is_html: bool
+) -> None:
+    plain = " ".join(f"word{at}" for at in range(shared))
+    html = plain + "".join(f" more{at}" for at in range(more))
+    page = mail(bytes(message(plain, f"<p>{html}</p>")), "https://example.com/a", "utf-8")
+    assert ("more0" in page.markdown) == is_html
+
+
+def test_two_hundred_parts_of_a_message_are_read() -> None:
+    """The message itself is the first."""
+    part = "--b\r\nContent-Type: text/plain\r\n\r\ngull\r\n"
+    body = f"Content-Type: multipart/mixed; boundary=b\r\n\r\n{part * 250}--b--\r\n"
+    assert mail(body.encode(), "https://example.com/a", "utf-8").markdown.count("gull") == 199
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(20, True), (21, False)])
+def test_parts_are_read_twenty_levels_deep(levels: int, *, is_read: bool) -> None:
+    body = "Content-Type: text/plain\r\n\r\ngull\r\n"
+    for at in range(levels):
+        body = f"Content-Type: multipart/mixed; boundary=b{at}x\r\n\r\n--b{at}x\r\n{body}--b{at}x--\r\n"
+    page = mail(body.encode(), "https://example.com/a", "utf-8")
+    assert ("gull" in page.markdown) == is_read
+
+
+def test_a_header_has_at_most_2000_letters() -> None:
+    body = f"Subject: {'a' * 2_001}\r\n\r\nWords."
+    assert len(mail(body.encode(), "https://example.com/a", "utf-8").title) == 2_000

@@ -20,6 +20,7 @@ from tests.documents import (
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats import package
 from websearch_gateway.pages.formats.containers import compound, zipped
+from websearch_gateway.pages.formats.package import Package
 
 URL = "https://example.com/a"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -173,3 +174,25 @@ def test_spans_and_levels_that_lie_are_capped() -> None:
         word(f"<w:tbl><w:tr>{wide}</w:tr></w:tbl>{paragraph('b', level)}"), URL, ""
     ).markdown
     assert len(text) < 2_000
+
+
+@pytest.mark.parametrize(("entries", "reason"), [(20_000, "damaged"), (20_001, "too_large")])
+def test_an_archive_has_at_most_20_000_entries(entries: int, reason: str) -> None:
+    with pytest.raises(SearchFetchError) as caught:
+        Package(b"PK\x01\x02" * entries)
+    assert caught.value.details["reason"] == reason
+
+
+def test_an_archive_is_unpacked_up_to_60_million_bytes() -> None:
+    assert Package(packed({"a": "b"})).room == 60_000_000
+
+
+def test_a_part_has_at_most_20_000_relations() -> None:
+    row = '<Relationship Id="r" Type="t" Target="a"/>'
+    most, more = (
+        Package(packed({"_rels/.rels": f"<Relationships>{row * count}</Relationships>"}))
+        for count in (20_000, 20_001)
+    )
+    assert most.relations("")["r"].target == "a"
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        more.relations("")

@@ -152,3 +152,12 @@ def test_a_listing_of_up_to_six_lines_fits_into_a_cell(lines: int, is_table: boo
     code = "\n".join(["call()"] * lines)
     row = first_row(f"<tr><th>A</th><th>B</th></tr><tr><td>a</td><td><pre>{code}</pre></td></tr>")
     assert row.startswith("|") is is_table
+
+
+def test_the_foot_of_a_table_stands_below_its_bodies() -> None:
+    rows = (
+        "<tfoot><tr><td>Sum<td>9</tfoot><thead><tr><th>A<th>B</thead><tbody><tr><td>a<td>1</tbody>"
+    )
+    more = "<tbody><tr><td>b<td>2</tbody>"
+    lines = as_fragment(f"<table>{rows}{more}</table>").splitlines()
+    assert [line[2:5].strip(" |") for line in lines if "---" not in line] == ["A", "a", "b", "Sum"]

@@ -153,3 +153,15 @@ async def test_the_table_sets_the_rate_of_wikipedia_by_the_contact(
     table = ReaderTable.build(bench.fetcher, bench.workers, tells_contact=tells_contact)
     reader: Any = table.reader_for(cases["wikipedia"].url)
     assert reader.source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)
+
+
+async def test_no_pause_is_longer_than_a_day(bench: Any, cases: Any) -> None:
+    case = cases["wikipedia"]
+    reader, first = bench.reader(case), next(iter(case.replies))
+    bench.api.says(first, b"", status=429, retry_after="200000")
+    await reader.read(case.url, soon())
+    bench.play(case)
+    bench.clock.now += 86_399
+    assert "pause of 1 seconds" in (await reader.read(case.url, soon())).warnings[-1]
+    bench.clock.now += 1
+    assert (await reader.read(case.url, soon())).title == case.title

@@ -91,6 +91,8 @@ def test_an_element_is_not_closed(style: Style) -> None:
         {"transform": "rotatey(180deg)", "backface-visibility": "hidden"},
         {"transform": "skew(90deg)"},
         {"transform": "matrix(0, 0, 0, 0, 0, 0)"},
+        {"transform": "matrix(0, 1, 1, 0, 1, 1)"},
+        {"transform": f"matrix3d(0, 1, 1, 1, 1, 0{', 1' * 10})"},
         {"filter": "blur(20px)"},
         {"filter": "opacity(0)"},
         {"mask-image": "linear-gradient(transparent, transparent)"},

@@ -115,13 +115,13 @@ def _without_empty_columns(rows: list[list[str]]) -> list[list[str]]:
     return [[text for column, text in enumerate(row) if column in filled] for row in rows]
 
 
-_GROUPS = {"thead": 0, "tfoot": 2}
-"""Where the rows of a group stand; those of all others are between."""
+_GROUPS = {"thead": -1, "tfoot": 1}
+"""Where the rows of a group stand; those of all others are between, at 0."""
 
 
 def _grid(element: Any, write: Write, room: Room) -> Iterator[list[str]]:
     """The texts of each row by column, from the top of the screen to its bottom."""
-    rows = sorted(element.iter("tr"), key=lambda row: _GROUPS.get(row.getparent().tag, 1))
+    rows = sorted(element.iter("tr"), key=lambda row: _GROUPS.get(row.getparent().tag, 0))
     lines = [_cells_of(row) for row in rows]
     if len(rows) * max(map(_width, lines), default=0) > _MOST_CELLS:
         for cells in lines:
