@@ -215,6 +215,20 @@ def same(a: str, b: str) -> bool:
     return Wording.of(a).is_same(Wording.of(b))
 
 
+def test_the_first_five_hundred_characters_of_a_question_are_compared() -> None:
+    shorter, whole, longer = (
+        Wording.of("weather in oslo".ljust(length, "o")) for length in (499, 500, 600)
+    )
+    assert shorter != whole == longer
+
+
+@pytest.mark.parametrize(
+    ("one", "several"), [("city", "cities"), ("pie", "pies"), ("box", "boxes"), ("bus", "bus")]
+)
+def test_one_and_several_of_a_thing_are_the_same_in_a_question(one: str, several: str) -> None:
+    assert same(f"how do i draw a {one}", f"how do i draw {several}")
+
+
 @pytest.mark.parametrize(("a", "b"), [pair for pairs in DIFFERENT.values() for pair in pairs])
 def test_another_question_is_not_the_same(a: str, b: str) -> None:
     assert not same(a, b)

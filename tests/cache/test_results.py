@@ -5,13 +5,14 @@ import json
 
 import pytest
 
+from tests.clock import Clock
 from tests.stored_answer import ANSWER, OTHER_PARAMETERS, YOU
 from tests.stored_answer import ME as STORED_ANSWER_ME
 from websearch_gateway.cache.kinds import ANSWERS
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.results import ResultCache, Served
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.results import (
     ErrorInfo,
     FallbackInfo,
@@ -77,6 +78,13 @@ def test_every_parameter_makes_another_question(cache):
 def test_the_key_reveals_nothing_of_the_question_and_accepts_any_text(cache):
     assert "eiffel" not in cache.key(QUERY, STORED_ANSWER_ME).lower()
     assert cache.key(SearchQuery(text="lone \ud800"), STORED_ANSWER_ME).isascii()
+
+
+def test_the_key_stays_the_same_from_version_to_version(cache):
+    """Otherwise no answer that is stored would be found after an upgrade."""
+    assert cache.key(SearchQuery("tides"), Caller("me")) == (
+        "cache/exact/d79fbc439daf47cecb196149d7d5eb433c0c0544"
+    )
 
 
 async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache):
@@ -189,6 +197,73 @@ class TestStopgap:
             clock.now += 90
         for cache in (writer, reader):
             assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.text == newest.text
+
+
+@pytest.mark.parametrize(("seconds", "is_recent"), [(4.9, True), (5, False)])
+async def test_a_result_in_memory_is_compared_with_the_state_after_five_seconds(
+    cache, clock, seconds, is_recent
+):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    clock.now += seconds
+    assert (cache.recent(QUERY, STORED_ANSWER_ME) is not None) is is_recent
+
+
+class Unreachable(MemoryState):
+    """A state that can be reached until it is `down`."""
+
+    down = False
+
+    async def get(self, key):
+        if self.down:
+            raise StateUnavailable("The state is down.")
+        return await super().get(key)
+
+
+@pytest.mark.parametrize(("seconds", "is_recent"), [(29, True), (30, False)])
+async def test_in_an_outage_the_memory_is_trusted_for_half_a_minute(clock, seconds, is_recent):
+    state = Unreachable(clock=clock)
+    cache = ResultCache(state, ANSWERS, LIFETIMES, clock=clock)
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    state.down = True
+    clock.now += 10
+    assert await cache.get(QUERY, STORED_ANSWER_ME)
+    clock.now += seconds
+    assert (cache.recent(QUERY, STORED_ANSWER_ME) is not None) is is_recent
+
+
+class Forgetful(MemoryState):
+    """A state that keeps nothing and does not say so."""
+
+    async def put(self, key, value, ttl=None):
+        pass
+
+
+@pytest.mark.parametrize(("characters", "is_served"), [(890_000, False), (910_000, True)])
+async def test_whether_a_result_of_more_than_900_kilobytes_was_stored_is_looked_up(
+    clock, characters, is_served
+):
+    """Some states refuse large values. What was not stored is served from memory, and what was is looked for there."""
+    cache = ResultCache(Forgetful(clock=clock), ANSWERS, LIFETIMES, clock=clock)
+    large = ANSWER.model_copy(update={"text": ANSWER.text.ljust(characters, "x")})
+    await cache.put(QUERY, STORED_ANSWER_ME, large)
+    clock.now += 10
+    assert (await cache.get(QUERY, STORED_ANSWER_ME) is not None) is is_served
+
+
+@pytest.mark.parametrize(("cost", "saved"), [(9.0, 9.0), (12.0, 10.0)])
+async def test_no_result_saves_more_than_ten_dollars(cache, other_process, cost, saved):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER.model_copy(update={"cost_usd": cost}))
+    assert (await other_process.get(QUERY, STORED_ANSWER_ME)).saved_usd == saved
+
+
+@pytest.mark.parametrize(("ahead", "is_served"), [(60, True), (61, False)])
+async def test_a_result_of_a_process_whose_clock_is_up_to_a_minute_fast_is_served(
+    cache, state, clock, ahead, is_served
+):
+    fast = ResultCache(state, ANSWERS, LIFETIMES, clock=Clock(clock.now + ahead))
+    await fast.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    lasting = ResultCache(state, ANSWERS, Lifetimes(600, 600, 0), clock=clock)
+    assert (await lasting.get(QUERY, STORED_ANSWER_ME) is not None) is is_served
 
 
 class TestTrust:

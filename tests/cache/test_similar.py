@@ -9,8 +9,8 @@ from tests.stored_answer import AGAIN, ANSWER, ASKED, ME, YOU
 from websearch_gateway.cache.kinds import ANSWERS
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.results import Scope
-from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
-from websearch_gateway.cache.similar import REFRESH_SECONDS, SimilarQuestions
+from websearch_gateway.cache.semantic import AskedQuestions, QuestionRow, SemanticCache
+from websearch_gateway.cache.similar import SimilarQuestions
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.results import SearchResponse
@@ -23,12 +23,12 @@ class Process:
     """What a process of the gateway has: its cache of answers and its search for similar questions."""
 
     def __init__(self, state: MemoryState, clock: Clock, scope: Scope = "shared") -> None:
-        questions = AskedQuestions(state, longest_seconds=3_600, clock=clock)
+        self.questions = AskedQuestions(state, longest_seconds=3_600, clock=clock)
         lifetimes = Lifetimes(3_600, 3_600, 0)
         self.cache: SemanticCache[SearchResponse] = SemanticCache(
-            questions, state, ANSWERS, lifetimes, scope=scope, clock=clock
+            self.questions, state, ANSWERS, lifetimes, scope=scope, clock=clock
         )
-        self.similar = SimilarQuestions(EMBEDDER, questions, (self.cache,), clock=clock)
+        self.similar = SimilarQuestions(EMBEDDER, self.questions, (self.cache,), clock=clock)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_a_question_of_this_process_is_found_at_once_and_another_ones_afte
 ) -> None:
     assert await process.similar.find(ASKED, ME, least=0.5, most=5) == []
     await Process(state, clock).cache.put(ASKED, ME, ANSWER)
-    clock.now += REFRESH_SECONDS - 1
+    clock.now += 59
     assert await process.similar.find(ASKED, ME, least=0.5, most=5) == []
     clock.now += 1
     assert len(await process.similar.find(ASKED, ME, least=0.5, most=5)) == 1
@@ -107,3 +107,17 @@ async def test_the_same_question_is_found_with_any_parameters_in_its_own_words_f
     assert similar.query.text == AGAIN.text
     assert await process.similar.same(SearchQuery("height of the eiffel"), ME) is None
     assert await process.similar.same(SearchQuery("wie hoch ist der turm"), ME) is None
+
+
+async def test_the_first_ten_thousand_questions_of_the_state_are_compared(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for: list[int] = []
+
+    async def none_of(most: int) -> list[QuestionRow]:
+        asked_for.append(most)
+        return []
+
+    monkeypatch.setattr(process.questions, "in_the_state", none_of)
+    await process.similar.find(ASKED, ME, least=0.5, most=5)
+    assert asked_for == [10_000]
