@@ -173,3 +173,8 @@ def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
 )
 def test_the_largest_unit_is_named_and_rounded_down(seconds: float, words: str) -> None:
     assert in_words(seconds) == words
+
+
+@pytest.mark.parametrize(("length", "day"), [(40, "2026-11-21T10:00:00+00:00"), (41, None)])
+def test_a_spoken_date_has_at_most_forty_characters(length: int, day: str | None) -> None:
+    assert spoken_date("2 hours ago".ljust(length, "!"), NOW) == day

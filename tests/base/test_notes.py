@@ -84,3 +84,9 @@ def test_a_search_that_found_nothing_tells_its_filters_and_what_to_try(
     query: SearchQuery, told: str
 ) -> None:
     assert nothing_found(query, longer="more") == told
+
+
+@pytest.mark.parametrize(("topic", "is_usual"), [("news", True), ("general", False)])
+def test_a_period_that_is_usual_for_news_is_called_so(topic: str, is_usual: bool) -> None:
+    query = SearchQuery("tides", freshness_hours=24, topic=topic)
+    assert ("usual for news" in nothing_found(query)) is is_usual

@@ -8,10 +8,12 @@ from babel import Locale
 from websearch_gateway.base.query import (
     COUNTRIES,
     LANGUAGES,
+    checked_query,
     country_code,
     country_name,
     language_code,
 )
+from websearch_gateway.errors import SearchValidationError
 
 NOT_COUNTRIES = {
     "AC",
@@ -116,3 +118,9 @@ def test_every_country_is_found_by_its_name() -> None:
     assert [country_name(code) for code in ("GB", "CZ", "KP", "BA")] == [
         *("united kingdom", "czech republic", "north korea", "bosnia and herzegovina")
     ]
+
+
+def test_a_query_of_more_than_ten_thousand_characters_is_not_normalised() -> None:
+    assert checked_query("why are there tides".rjust(10_000)) == "why are there tides"
+    with pytest.raises(SearchValidationError):
+        checked_query("why are there tides".rjust(10_001))

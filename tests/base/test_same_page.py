@@ -52,6 +52,9 @@ def test_spellings_of_one_page_share_a_key(other: str) -> None:
         ("https://a.example/caf%C3%A9", "https://a.example/café"),
         ("https://a.example/caf%c3%a9", "https://a.example/caf%C3%A9"),
         ("https://a.example/x%2Cy", "https://a.example/x,y"),
+        ("https://a.example/%21%7E", "https://a.example/!~"),
+        ("https://a.example/x\x7fy", "https://a.example/x%7Fy"),
+        ("https://a.example/x y", "https://a.example/x%20y"),
     ],
 )
 def test_escapes_are_compared_by_what_they_stand_for(one: str, other: str) -> None:

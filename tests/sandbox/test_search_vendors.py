@@ -1,4 +1,4 @@
-"""The search vendors refuse what the real APIs refuse, in their words; base/net/test_searcher.py has what they find."""
+"""The search vendors refuse what the real APIs refuse, in their words; test_client_searcher.py has what they find."""
 
 from __future__ import annotations
 

@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from websearch_gateway.base.net.outbound import Outbound
     from websearch_gateway.base.net.public_addresses import fake_networks, nat64_prefixes
     from websearch_gateway.base.net.requests import (
-        PASSING_STATUSES,
         TRACER,
         UNRECORDED,
         Retry,

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.base.net.bodies import CodingError
-from websearch_gateway.base.net.failures import mapped_errors, mapped_page_errors
+from websearch_gateway.base.net.failures import mapped_errors, mapped_page_errors, unavailable
 from websearch_gateway.errors import (
     SearchFetchError,
     SearchProviderError,
@@ -76,3 +76,14 @@ def test_each_failure_of_an_exchange_with_a_site_has_its_error(
     with pytest.raises(kind, match=told) as caught, mapped_page_errors("tides.example"):
         raise error
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_retried"),
+    [
+        *((429, True), (500, True), (502, True), (503, True), (529, True)),
+        *((402, False), (404, False), (501, False), (504, False)),
+    ],
+)
+def test_a_status_that_may_pass_is_worth_a_retry(status: int, is_retried: bool) -> None:
+    assert unavailable(status, {}, "heron").retryable is is_retried

@@ -117,6 +117,17 @@ def test_neither_the_number_of_cookies_nor_their_length_is_a_sites_to_choose() -
     assert few.added_to({}, HERE)["cookie"].count("=") == 50
 
 
+@pytest.mark.parametrize(("characters", "is_sent"), [(8_000, True), (8_001, False)])
+def test_cookies_have_up_to_eight_thousand_characters(characters: int, is_sent: bool) -> None:
+    cookies = CallCookies()
+    half = characters // 2
+    values = {"a": "x" * (half - 2), "b": "x" * (characters - half - 4)}
+    cookies.keep(
+        HERE, [(b"Set-Cookie", f"{name}={value}".encode()) for name, value in values.items()]
+    )
+    assert bool(cookies.added_to({}, HERE)) is is_sent
+
+
 Pages = Mapping[str, bytes]
 
 

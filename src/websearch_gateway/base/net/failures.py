@@ -18,7 +18,7 @@ import httpcore2
 import httpx2
 
 from websearch_gateway.base.net.bodies import BodyCutShort, CodingError
-from websearch_gateway.base.net.requests import PASSING_STATUSES, parse_retry_after
+from websearch_gateway.base.net.requests import parse_retry_after
 from websearch_gateway.errors import (
     QUOTA,
     RATE_LIMITED,
@@ -138,6 +138,8 @@ OVERLOADED = 529
 """Anthropic's status for a service that is overloaded."""
 
 _REASONS = {402: QUOTA, 429: RATE_LIMITED}
+PASSING_STATUSES = (429, 500, 502, 503)
+"""HTTP statuses that a retry may avoid."""
 
 
 def unavailable(

@@ -42,8 +42,6 @@ from websearch_gateway.models import Deadline
 
 MAX_ATTEMPTS = 2
 """Of one request: a second retry helps rarely, and adds load to what is overloaded."""
-PASSING_STATUSES = (429, 500, 502, 503)
-"""HTTP statuses that a retry may avoid."""
 JITTER_SECONDS = 0.1
 """The longest random wait before a retry (seconds), so that callers do not come back all at once."""
 LONGEST_PAUSE_SECONDS = 86_400.0
