@@ -46,19 +46,19 @@ $(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
-# The long form of a test of `make test`: strange replies of every upstream.
+# The long form of tests of `make test`: strange replies of every upstream, and how the time of reading a text grows.
 fuzz: $(VENV)/.installed
-	FUZZ_EXAMPLES=3000 $(BIN)/pytest -q $(PARALLEL) tests/test_strange_replies.py
+	FUZZ_EXAMPLES=3000 $(BIN)/pytest -q $(PARALLEL) tests/test_strange_replies.py tests/base/safety/test_linear.py
 
 # Changes 60 places of one package, one at a time: at most one in five may pass its tests. Takes from ten minutes on.
 mutants: $(VENV)/.installed
 	@test -n "$(PACKAGE)" || { echo "Say which package: make mutants PACKAGE=evidence"; exit 2; }
 	$(BIN)/python -m tools.mutants $(PACKAGE)
 
-# The packages of the tests are installed while the types are checked.
+# The packages of the tests are installed while the types are checked; the conformance suite mostly waits for its server.
 test: $(VENV)/.installed
 	$(TOGETHER) lint types layers prepared
-	$(TOGETHER)=1 unit conformance
+	$(TOGETHER) unit conformance
 
 prepared: $(VENV)/.system $(VENV)/.npm-node $(VENV)/.npm-functions $(VENV)/.functions $(VENV)/.clients $(VENV)/.conformance
 

@@ -38,11 +38,18 @@ SLOW = (
     "state",
     "docs",
     "app",
+    "base/safety/test_linear.py",
     "pages/browser",
+    "pages/test_browser",
+    "pages/test_linear_readers.py",
     "pages/visibility",
     "test_clients.py",
+    "test_commands.py",
+    "test_hosting.py",
+    "test_release.py",
+    "tools/test_site.py",
 )
-"""The folders of the slowest tests; most of them start processes."""
+"""The folders and files of the slowest tests; most of them start processes and wait for them."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -57,9 +64,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that no process of the run is idle at the end."""
-    slow = tuple(str(Path(__file__).parent / place) for place in SLOW)
-    items.sort(key=lambda item: not str(item.path).startswith(slow))
+    """Alternate slow files with others, which use the processor while those wait, and leave quick ones for the end, so
+    that no process of the run is idle there."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    slow_places = tuple(str(Path(__file__).parent / place) for place in SLOW)
+    slow, others = [], []
+    for path, tests in files.items():
+        (slow if str(path).startswith(slow_places) else others).append(tests)
+    pairs = itertools.zip_longest(slow, others, fillvalue=[])
+    items[:] = [item for pair in pairs for tests in pair for item in tests]
 
 
 @pytest.fixture(autouse=True)

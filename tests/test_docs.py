@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import os
@@ -52,6 +53,7 @@ def _files() -> list[str]:
 FILES = _files()
 
 
+@functools.cache
 def _is_there(name: str) -> bool:
     """Whether the path of a file or folder of the repository ends with `name`. NAME and the like match any name."""
     wanted = re.compile(
@@ -83,9 +85,15 @@ def _symbols(text: str) -> set[tuple[str, str]]:
     } - {tuple(name.split(".")) for name in FOREIGN}
 
 
-def _is_defined(module: str, symbol: str) -> bool:
+@functools.cache
+def _words(module: str) -> set[str]:
+    """The words in the sources of a module, or of a folder of modules."""
     sources = [path.read_text() for path in MODULES if module in (path.stem, path.parent.name)]
-    return any(re.search(rf"\b{symbol}\b", source) for source in sources)
+    return {word for source in sources for word in re.findall(r"\w+", source)}
+
+
+def _is_defined(module: str, symbol: str) -> bool:
+    return symbol in _words(module)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.growth import Text, too_much, without_collector
+from tests.growth import COUNTED, TIMED, Text, too_much, without_collector
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.base.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.base.hits import one_line
@@ -210,8 +211,16 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "plain.json_text": lambda text: json_text(text.encode("utf-8", "replace"), "", "utf-8"),
     "plain.csv_table": lambda text: csv_table(text.encode("utf-8", "replace"), "", "utf-8"),
 }
-SIZES = {"safety.credential_kind": ((500, 2_100), (2_100, 32_000))}
-"""For a function of short texts, which reads them in many ways."""
+LONGEST = TIMED[-1] if "FUZZ_EXAMPLES" in os.environ else 16_000
+"""`make fuzz` times longer texts than `make test`."""
+SIZES = {
+    # Reads short texts in many ways.
+    "safety.credential_kind": ((500, 2_100), (2_100, LONGEST)),
+    # Reads four passages; the lines that choose them are counted for `find_evidence`.
+    "quotes.findings": ((), (4_200, LONGEST)),
+}
+"""What is counted and what is timed of functions for which other sizes say more, or the same in less time."""
+USUAL = (COUNTED, (4_200, LONGEST))
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +234,7 @@ def test_the_work_on_a_text_grows_with_its_length(name: str) -> None:
     slow = {
         kind: found
         for kind, text in ALPHABETS.items()
-        if (found := too_much(FUNCTIONS[name], text, *SIZES.get(name, ())))
+        if (found := too_much(FUNCTIONS[name], text, *SIZES.get(name, USUAL)))
     }
     assert not slow
 
