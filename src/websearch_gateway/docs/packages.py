@@ -32,6 +32,9 @@ MOST_NPM_CHARS = 214
 REPOSITORY_PAGES = ("", "*/docs", "*/docs/*")
 """The globs for the pages of a repository that are documentation: its own page and the folder `docs`."""
 
+_UNKNOWN_PACKAGE = (404, 405, 410)
+"""The statuses by which registries say that there is no such package."""
+
 Ecosystem = Literal["pypi", "npm"]
 
 _TITLES: Mapping[Ecosystem, str] = {"pypi": "PyPI", "npm": "npm"}
@@ -99,8 +102,11 @@ def package_named(source: str) -> Package | None:
         return None
     ecosystem: Ecosystem = "pypi" if prefix == "pypi" else "npm"
     at = rest.rfind("@")
-    name, version = (rest[:at], rest[at + 1 :]) if at > 0 else (rest, "")
-    return package_of(ecosystem, name, version) if at != len(rest) - 1 else _refuse(ecosystem, rest)
+    if at == len(rest) - 1:  # without a name, or without the version that it announces
+        return _refuse(ecosystem, rest)
+    if at <= 0:  # the sign of a scope: `@vue/compiler-core`
+        return package_of(ecosystem, rest)
+    return package_of(ecosystem, rest[:at], rest[at + 1 :])
 
 
 def package_of(ecosystem: Ecosystem, name: str, version: str = "") -> Package:
@@ -110,15 +116,13 @@ def package_of(ecosystem: Ecosystem, name: str, version: str = "") -> Package:
         SearchValidationError: no package can have that name or version.
     """
     pattern = _PYPI_NAME if ecosystem == "pypi" else _NPM_NAME
-    if (
-        len(name) > MOST_NPM_CHARS
-        or not pattern.fullmatch(name)
-        or (version and not _VERSION.fullmatch(version))
-    ):
+    is_name = len(name) <= MOST_NPM_CHARS and pattern.fullmatch(name)
+    is_version = not version or _VERSION.fullmatch(version)
+    if not is_name or not is_version:
         return _refuse(ecosystem, f"{name}@{version}" if version else name)
-    return Package(
-        ecosystem, _SEPARATORS.sub("-", name).lower() if ecosystem == "pypi" else name, version
-    )
+    if ecosystem == "pypi":
+        name = _SEPARATORS.sub("-", name).lower()
+    return Package(ecosystem, name, version)
 
 
 def _refuse(ecosystem: Ecosystem, text: str) -> Package:
@@ -154,25 +158,10 @@ class Registries:
             SearchValidationError: there is no such package, it was withdrawn, or it names no documentation.
             SearchFetchError, SearchTimeoutError, SearchProviderParseError: the registry does not answer as it should.
         """
-        title, deadline = _TITLES[package.ecosystem], Deadline.after(LOOK_UP_SECONDS)
-        wanted, place, body = (
-            f"{package.name} {package.version}".strip(),
-            self.address(package),
-            b"",
-        )
-        try:
-            reply = await self.fetcher.fetch(
-                place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES
-            )
-            body = reply.body
-        except SearchFetchError as error:
-            # These say that the package does not exist.
-            if error.details.get("status") not in (
-                404,
-                405,
-                410,
-            ):
-                raise
+        title = _TITLES[package.ecosystem]
+        wanted = f"{package.name} {package.version}".strip()
+        deadline = Deadline.after(LOOK_UP_SECONDS)
+        body = await self._reply(package, deadline)
         try:
             facts = await self.workers.run(
                 described, package.ecosystem, body, package.version, deadline=deadline
@@ -186,16 +175,31 @@ class Registries:
             raise SearchValidationError(
                 f"{title} has no {wanted}. Check the name and version. {instead}"
             )
-        if (reason := facts["withdrawn"]) is not None:
+        reason = facts["withdrawn"]
+        if reason is not None:
             why = f" Its maintainers say: {quoted_line(reason)}" if reason else ""
             raise SearchValidationError(
                 f"{wanted} was withdrawn from {title}. Name another version.{why}"
             )
         if not facts["url"]:
             raise SearchValidationError(f"{title} names no documentation of {wanted}. {instead}")
-        return Documentation(
-            facts["url"], facts["version"], REPOSITORY_PAGES if facts["is_repository"] else ()
-        )
+        include = REPOSITORY_PAGES if facts["is_repository"] else ()
+        return Documentation(facts["url"], facts["version"], include)
+
+    async def _reply(self, package: Package, deadline: Deadline) -> bytes:
+        """What the registry says of a package; empty if it knows none."""
+        try:
+            reply = await self.fetcher.fetch(
+                self.address(package),
+                deadline,
+                accept="application/json",
+                max_bytes=MAX_REPLY_BYTES,
+            )
+        except SearchFetchError as error:
+            if error.details.get("status") in _UNKNOWN_PACKAGE:
+                return b""
+            raise
+        return reply.body
 
 
 def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]:
@@ -204,13 +208,15 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     Raises:
         SearchProviderParseError: the reply is not a description.
     """
-    found: dict[str, Any] = {"missing": not body, "withdrawn": None, "url": "", "version": version}
+    facts: dict[str, Any] = {"missing": not body, "withdrawn": None, "url": "", "version": version}
     if not body:
-        return found
+        return facts
     with reading_reply(f"The reply of {_TITLES[ecosystem]} cannot be read."):
         reply = parse_json(body)
-        found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)
-    return found if _VERSION.fullmatch(found["version"]) else {**found, "version": version}
+        facts |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)
+    if not _VERSION.fullmatch(facts["version"]):
+        facts["version"] = version
+    return facts
 
 
 def _pypi(reply: dict[str, Any]) -> dict[str, Any]:
@@ -235,10 +241,8 @@ def _pypi(reply: dict[str, Any]) -> dict[str, Any]:
 def _npm(reply: dict[str, Any]) -> dict[str, Any]:
     code = reply.get("repository")
     table = {"url": code} if isinstance(code, str) else table_of(code)
-    repository, folder = (
-        repository_page(_text(table.get("url"))),
-        _text(table.get("directory")).strip("/"),
-    )
+    repository = repository_page(_text(table.get("url")))
+    folder = _text(table.get("directory")).strip("/")
     if repository and re.fullmatch(r"[\w@-][\w@.-]*(?:/[\w@-][\w@.-]*)*", folder, re.ASCII):
         repository = f"{repository}/blob/HEAD/{folder}/README.md"
     url, is_repository = _chosen([], [urldefrag(_text(reply.get("homepage"))).url], [repository])
@@ -247,18 +251,18 @@ def _npm(reply: dict[str, Any]) -> dict[str, Any]:
 
 def _chosen(named: Iterable[str], homes: Iterable[str], codes: Iterable[str]) -> tuple[str, bool]:
     """The first usable address, and whether it is a code repository. A home page on a code host is one."""
-    pages = list(filter(None, map(repository_page, codes)))
+    repositories = list(filter(None, map(repository_page, codes)))
     for url in filter(_is_page, named):
-        if not (_is_on_code_host(url) and len(urlsplit(url).path.strip("/").split("/")) == 2):
+        is_repository = _is_on_code_host(url) and urlsplit(url).path.strip("/").count("/") == 1
+        if not is_repository:
             return urldefrag(url).url, False
     for url in filter(_is_page, homes):
-        own = repository_page(url)
-        if not _is_on_code_host(url) and not any(
-            f"{page}/".startswith(f"{own}/") for page in pages
-        ):
+        home = f"{repository_page(url)}/"
+        is_of_code = any(f"{repository}/".startswith(home) for repository in repositories)
+        if not is_of_code and not _is_on_code_host(url):
             return urldefrag(url).url, False
-    pages += map(repository_page, [*named, *homes])
-    page = next(filter(None, pages), "")
+    repositories += map(repository_page, [*named, *homes])
+    page = next(filter(None, repositories), "")
     return page, bool(page) and "/blob/" not in page
 
 
@@ -268,9 +272,10 @@ def repository_page(url: str) -> str:
     https://docs.npmjs.com/cli/v11/configuring-npm/package-json#repository
     """
     url = urldefrag(url.strip()).url.removeprefix("git+")
-    if short := _SHORT.fullmatch(url):
+    short, ssh = _SHORT.fullmatch(url), _SSH.fullmatch(url)
+    if short:
         url = f"https://{_SHORT_HOSTS[short[1] or '']}/{short[2]}"
-    elif ssh := _SSH.fullmatch(url):
+    elif ssh:
         url = f"https://{ssh[1]}/{ssh[2]}"
     elif url.startswith("git://"):
         url = f"https://{url.removeprefix('git://')}"
@@ -283,11 +288,10 @@ def _is_on_code_host(url: str) -> bool:
 
 
 def _is_page(url: str) -> bool:
-    page = (
-        canonical(url)
-        if url.startswith(("https://", "http://")) and url.isprintable() and " " not in url
-        else ""
-    )
+    is_web_address = url.startswith(("https://", "http://")) and url.isprintable()
+    if not is_web_address or " " in url:
+        return False
+    page = canonical(url)
     return bool(page) and page.isascii() and not _NO_PAGES.match(url)
 
 

@@ -19,7 +19,7 @@ import re
 import time
 import zlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -158,11 +158,11 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
     try:
         with gzip.open(part, "wb", compresslevel=6) as file:
             file.write(head.model_dump_json().encode() + b"\n")
-            last = 0
-            while found := await library.store.pages_after(version.id, last, BATCH):
-                last = found[-1][0]
-                count += len(found)
-                await asyncio.to_thread(_write, file, [page for _, page in found])
+            last_id = 0
+            while rows := await library.store.pages_after(version.id, last_id, BATCH):
+                last_id = rows[-1][0]
+                count += len(rows)
+                await asyncio.to_thread(_write, file, [page for _, page in rows])
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -209,39 +209,33 @@ async def _put_all(
     writes: deque[asyncio.Task[None]] = deque()
     try:
         while batch := await asyncio.to_thread(_batch, file, checks):
-            writes.append(
-                asyncio.create_task(library.store.put_pages(version.id, list(filter(None, batch))))
-            )
+            pages = list(filter(None, batch))
+            writes.append(asyncio.create_task(library.store.put_pages(version.id, pages)))
             if len(writes) == AT_ONCE:
                 await writes.popleft()
         await asyncio.gather(*writes)
     finally:
         await asyncio.gather(*writes, return_exceptions=True)
-    left_out = (
-        f"{checks.left_out} pages of the file are outside the site, or not as a crawl writes them."
-    )
-    await library.store.set_status(version.id, "completed", left_out if checks.left_out else "")
+    reason = ""
+    if checks.left_out:
+        reason = f"{checks.left_out} pages of the file are outside the site, or not as a crawl writes them."
+    await library.store.set_status(version.id, "completed", reason)
 
 
 async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
     name, label = checked_name(head.name, "name"), checked_name(head.version, "version")
     for known in await library.store.versions():
-        if (known.name, known.label) == (name, label) and known.page_count and known.indexed_at:
-            raise SearchValidationError(
-                f"{known.name} {known.label} is indexed already. Delete it first."
-            )
-    if head.url.startswith(("file:", IMPORTED)):
+        is_same = known.name == name and known.label == label
+        if is_same and known.page_count and known.indexed_at:
+            raise SearchValidationError(f"{name} {label} is indexed already. Delete it first.")
+    url = head.url
+    if url.startswith(("file:", IMPORTED)):
         url = f"{IMPORTED}{quote(name, safe='')}/{quote(label, safe='')}/"
-    elif (
-        head.url.startswith(("https://", "http://"))
-        and canonical(head.url)
-        and head.url.isprintable()
-    ):
-        url = head.url
-    else:
+    elif not url.startswith(("https://", "http://")) or not canonical(url) or not url.isprintable():
         raise SearchValidationError("The export has no usable address for its site.")
     base = checked_base(head.base_url) if head.base_url else ""
-    if base and not (url.startswith(IMPORTED) or is_archive(urlsplit(url).path)):
+    is_of_files = url.startswith(IMPORTED) or is_archive(urlsplit(url).path)
+    if base and not is_of_files:
         raise SearchValidationError("The export has no usable address for its site.")
     options = CrawlOptions(head.include, head.exclude, head.max_pages, head.delay, base_url=base)
     return await library.store.add_version(name, label, url, options)
@@ -250,9 +244,9 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
 def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
     for page in pages:
         line = _line(page)
-        file.write(
-            (line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None))) + b"\n"
-        )
+        if len(line) >= MAX_LINE_BYTES:
+            line = _line(replace(page, vectors=None))
+        file.write(line + b"\n")
 
 
 def _line(page: StoredPage) -> bytes:
@@ -281,20 +275,27 @@ def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
     Raises:
         ValueError: a line is not a page, or has more parts than any page.
     """
-    found: list[StoredPage | None] = []
+    pages: list[StoredPage | None] = []
     size = 0
-    while len(found) < BATCH and size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
+    while len(pages) < BATCH and size < BATCH_BYTES:
+        line = file.readline(MAX_LINE_BYTES)
+        if not line:
+            break
         size += len(line)
-        frame = len(line)
-        # Before all of its parts are in memory.
-        for count, string in enumerate(_STRING.finditer(line)):
-            frame -= string.end() - string.start()
-            if count == MOST_STRINGS:
-                raise ValueError("no page has so many strings")
-        if frame > MAX_FRAME_BYTES:
-            raise ValueError("no page has so many parts")
-        found.append(checks.page(_Page.model_validate_json(line)))
-    return found
+        _check_parts(line)
+        pages.append(checks.page(_Page.model_validate_json(line)))
+    return pages
+
+
+def _check_parts(line: bytes) -> None:
+    """Raises ValueError for a line with more parts than any page, before all of them are in memory."""
+    bytes_outside_strings = len(line)
+    for count, string in enumerate(_STRING.finditer(line)):
+        bytes_outside_strings -= string.end() - string.start()
+        if count == MOST_STRINGS:
+            raise ValueError("no page has so many strings")
+    if bytes_outside_strings > MAX_FRAME_BYTES:
+        raise ValueError("no page has so many parts")
 
 
 class _Checks:
@@ -330,18 +331,13 @@ class _Checks:
             self.left_out += 1
             return None
         ending = page.url.removeprefix(page.address)
+        title, _ = strip_invisible_characters(" ".join(page.title.split()))
         draft = PageDraft(
             url=address + ending if ending in ("index.html", ".md") else address,
-            title=strip_invisible_characters(" ".join(page.title.split()))[0][:LONGEST_TITLE],
+            title=title[:LONGEST_TITLE],
             markdown=page.markdown,
             chunks=tuple(ChunkDraft(*chunk) for chunk in page.chunks),
-            symbols=tuple(
-                Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
-                for name, kind, anchor, ordinal in page.symbols
-                if 0 < len(name) <= LONGEST_NAME
-                and name.isprintable()
-                and ordinal < len(page.chunks)
-            ),
+            symbols=tuple(_symbols(page)),
             etag=sendable(page.etag),
             last_modified=sendable(page.last_modified),
             body_hash=page.body_hash if _HASH.fullmatch(page.body_hash) else "",
@@ -351,26 +347,33 @@ class _Checks:
         if not all(_is_clean(chunk, page.markdown, draft.url) for chunk in draft.chunks):
             self.left_out += 1
             return None
-        return StoredPage(
-            address, draft, self._in_scope(page.links), min(page.fetched_at, time.time()), vectors
-        )
+        fetched_at = min(page.fetched_at, time.time())
+        return StoredPage(address, draft, self._in_scope(page.links), fetched_at, vectors)
 
     def _address(self, url: str) -> str:
         """The canonical address of a page of the site, in the new folder if it was a file; "" if it is not one."""
         if self._old:
             if not url.startswith(self._old):
                 return ""
-            found = self._scope.link(_FOLDER, _FOLDER + url.removeprefix(self._old))
-            return self._new + found.removeprefix(_FOLDER) if found else ""
+            in_folder = self._scope.link(_FOLDER, _FOLDER + url.removeprefix(self._old))
+            return self._new + in_folder.removeprefix(_FOLDER) if in_folder else ""
         return self._scope.link(url, url)
 
     def _in_scope(self, links: Sequence[str]) -> tuple[str, ...]:
         """The links to pages of the site, as far as a crawl would take them into its frontier."""
         most = URLS_PER_PAGE * max(self._count, _USUAL.max_pages)
-        found = dict.fromkeys(filter(None, map(self._address, links)))
-        kept = [url for url in found if hash(url) in self._links or len(self._links) < most]
+        addresses = dict.fromkeys(filter(None, map(self._address, links)))
+        kept = [url for url in addresses if hash(url) in self._links or len(self._links) < most]
         self._links.update(map(hash, kept))
         return tuple(kept)
+
+
+def _symbols(page: _Page) -> Iterator[Symbol]:
+    """The names of a page as a crawl writes them."""
+    for name, kind, anchor, ordinal in page.symbols:
+        is_name = 0 < len(name) <= LONGEST_NAME and name.isprintable()
+        if is_name and ordinal < len(page.chunks):
+            yield Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
 
 
 def _check_places(page: PageDraft) -> None:
@@ -387,20 +390,16 @@ def _check_places(page: PageDraft) -> None:
 
 def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
     """Whether the text, headings and anchor of a chunk are as the crawler writes them."""
-    content = content_of(chunk, markdown)
     headings = " ".join(chunk.heading_path)
-    return (
-        headings.isprintable()
-        and strip_invisible_characters(headings)[0] == headings
-        and all(len(heading) <= MAX_TITLE for heading in chunk.heading_path)
-        and all(
-            _ANCHOR.fullmatch(anchor)
-            for anchor in filter(
-                None, (chunk.anchor, *(inner_anchor for _, inner_anchor in chunk.inner))
-            )
-        )
-        and without_live_parts(content, url)[0] == content
-    )
+    if not headings.isprintable() or strip_invisible_characters(headings)[0] != headings:
+        return False
+    if any(len(heading) > MAX_TITLE for heading in chunk.heading_path):
+        return False
+    anchors = [chunk.anchor, *(anchor for _, anchor in chunk.inner)]
+    if not all(_ANCHOR.fullmatch(anchor) for anchor in filter(None, anchors)):
+        return False
+    content = content_of(chunk, markdown)
+    return without_live_parts(content, url)[0] == content
 
 
 def _unpacked(page: _Page) -> Vectors:

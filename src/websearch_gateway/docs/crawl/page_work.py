@@ -68,9 +68,13 @@ if TYPE_CHECKING:
 
 
 BATCH = 64
+"""The most texts that the embedder gets at once."""
 SERVER_RETRY_SECONDS = 60.0
+"""How long an embedder that failed is left alone."""
 PAGES_AT_ONCE = 16
+"""Pages that one call of `catch_up` embeds."""
 MOST_DOWN_SECONDS = 86_400.0
+"""A day: no crawl waits longer for an embedder."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,12 +113,11 @@ class Embedding:
             return False
         pages = await self.store.unembedded(version_id, PAGES_AT_ONCE)
         for page_id, chunks in pages:
-            rows = await self._embed(
-                [
-                    _embedded_text(chunk.page_title, chunk.heading_path, chunk.content)
-                    for chunk in chunks
-                ]
-            )
+            texts = [
+                _embedded_text(chunk.page_title, chunk.heading_path, chunk.content)
+                for chunk in chunks
+            ]
+            rows = await self._embed(texts)
             if rows is None:
                 return False
             await self.store.put_vectors(page_id, _stacked(list(rows)))
@@ -158,11 +161,12 @@ class Embedding:
 def _new_texts(page: PageDraft, known: Collection[str]) -> tuple[list[str], dict[str, str]]:
     """The section ids of a page, and by id the texts to embed of those that are not known."""
     ids = section_ids(page)
-    return ids, {
-        id_: _embedded_text(page.title, chunk.heading_path, content_of(chunk, page.markdown))
-        for id_, chunk in zip(ids, page.chunks, strict=True)
-        if id_ not in known
-    }
+    texts = {}
+    for id_, chunk in zip(ids, page.chunks, strict=True):
+        if id_ not in known:
+            content = content_of(chunk, page.markdown)
+            texts[id_] = _embedded_text(page.title, chunk.heading_path, content)
+    return ids, texts
 
 
 def _embedded_text(title: str, headings: Sequence[str], content: str) -> str:
@@ -191,11 +195,9 @@ LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
 _GONE = (404, 410)
 _MEANINGS = {
-    **{
-        status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs"
-        for status in (401, 403)
-    },
+    401: "HTTP 401: a login wall (--header sends a login), or closed to programs",
     402: "HTTP 402: the site wants to be paid for its pages",
+    403: "HTTP 403: a login wall (--header sends a login), or closed to programs",
 }
 LONGEST_SHOWN = 200
 """The most characters of somebody else's address in a status."""
@@ -272,13 +274,11 @@ class PageWork:
         try:
             fetched = await self._fetch(task)
             digest = await asyncio.to_thread(body_hash, fetched.body)
-            if (
-                member_ending(task.url)
-                and fetched.status != NOT_MODIFIED
-                and fetched.content_type not in _HTML
-            ):
+            is_unmodified = fetched.status == NOT_MODIFIED
+            is_html = is_unmodified or fetched.content_type in _HTML
+            if member_ending(task.url) and not is_html:
                 return await self._settled_as_file(task)
-            if fetched.status == NOT_MODIFIED or digest == task.body_hash:
+            if is_unmodified or digest == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
             # A duplicate may be in work too.
@@ -293,39 +293,34 @@ class PageWork:
 
     async def _fetch(self, task: UrlTask) -> Fetched:
         """The reply; for a missing folder that of its index page, and where links leave out `.md` that of the file."""
-        head, _, last = task.url.rpartition("/")
-        other = (
-            ""
-            if "." in last
-            else f"{last}.md"
-            if last and self._has_markdown
-            else ""
-            if last
-            else "index.html"
-        )
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
-            place = f"{head}/{other}"
-            if (
-                error.details.get("status") not in _GONE
-                or not other
-                or self.scope.refusal(place) == EXCLUDED
-            ):
+            place = self._place_instead(task.url)
+            is_gone = error.details.get("status") in _GONE
+            if not is_gone or not place or self.scope.refusal(place) == EXCLUDED:
                 raise
             if not all(await self.source.allowed([place])):
                 raise
             return await self.source.fetch(UrlTask(task.id, task.version_id, place))
 
+    def _place_instead(self, url: str) -> str:
+        """Where a page may be that is missing at its address; "" if there is no other place."""
+        last = url.rpartition("/")[2]
+        if not last:
+            return f"{url}index.html"
+        if "." not in last and self._has_markdown:
+            return f"{url}.md"
+        return ""
+
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
-        # An address that differs in its query alone is a search or a view of the other.
-        is_view = (
-            duplicate is not None and duplicate.partition("?")[0] == task.url.partition("?")[0]
-        )
-        if duplicate is not None and (digest in self._whole or is_view):
-            await self.store.finish_url(task, "alias", alias_of=duplicate)
-            return Result("skipped")
+        if duplicate is not None:
+            # An address that differs in its query alone is a search or a view of the other.
+            is_view = duplicate.partition("?")[0] == task.url.partition("?")[0]
+            if is_view or digest in self._whole:
+                await self.store.finish_url(task, "alias", alias_of=duplicate)
+                return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
         only_links = is_only_followed(task.url) or not self.scope.contains(task.url)
         try:
@@ -333,10 +328,11 @@ class PageWork:
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
-            kind = f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
-            return await self._settled(
-                task, "failed", kind if error.details.get("reason") == "type" else error.message
-            )
+            reason = error.message
+            if error.details.get("reason") == "type":
+                kind = error.details.get("content_type") or "unknown"
+                reason = f"content type {kind}, not HTML, Markdown or text"
+            return await self._settled(task, "failed", reason)
         if not (document.needs_scripts or document.rendered or self.browser == "always"):
             self._whole.add(digest)
             if duplicate is not None:
@@ -345,23 +341,23 @@ class PageWork:
         links = self._links(task, document)
         if document.refresh and canonical(document.refresh) != task.url:
             return await self._redirected(task, document.refresh)
-        if chosen := self._chosen(task, document):
+        chosen = self._chosen(task, document)
+        if chosen:
             self._aliases[chosen].append(task)
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
         closed = _closed_by(fetched.headers) or ("noindex" if document.noindex else "")
         if closed or only_links or is_only_followed(task.url, document.title):
             return await self._settled(task, "skipped", closed or "an index", links)
-        if reason := self._flaw(document):
-            return await self._settled(task, "failed", reason, links)
-        if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(
-            document.title or document.markdown[:100]
-        ):
-            return await self._settled(
-                task, "skipped", "says that there is no such page, with status 200"
-            )
+        flaw = self._flaw(document)
+        if flaw:
+            return await self._settled(task, "failed", flaw, links)
+        if _is_notice_of_missing(document):
+            reason = "says that there is no such page, with status 200"
+            return await self._settled(task, "skipped", reason)
         words = f"{document.title} {without_targets(document.markdown)}"
-        if original := await asyncio.to_thread(self.endless.original, task.url, words):
+        original = await asyncio.to_thread(self.endless.original, task.url, words)
+        if original:
             await self.store.finish_url(task, "alias", alias_of=original)
             return Result("skipped")
         page = _page(fetched, task, document, digest)
@@ -383,12 +379,12 @@ class PageWork:
         Wrong are the start page for every page, an address without a page, and two pages that name each other.
         """
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
-        path, start = (urlsplit(url).path for url in (task.url, self.start))
         if not chosen or chosen == task.url or is_only_followed(chosen) or chosen in self._missing:
             return ""
-        if urlsplit(chosen).path == start != path or any(
-            alias.url == chosen for alias in self._aliases.get(task.url, ())
-        ):
+        start_path = urlsplit(self.start).path
+        if urlsplit(chosen).path == start_path != urlsplit(task.url).path:
+            return ""
+        if any(alias.url == chosen for alias in self._aliases.get(task.url, ())):
             return ""
         return chosen
 
@@ -413,25 +409,21 @@ class PageWork:
 
     async def _load_inventories(self, document: Document) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
-        links = () if document.nofollow else document.links
-        for folder in {
-            link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)
-        }:
+        if document.nofollow:
+            return
+        indexes = {link for link in document.links if link.endswith(_GENERAL_INDEX)}
+        for index in indexes:
+            folder = index.removesuffix(_GENERAL_INDEX) + "/"
             async with self._loading:
-                if (
-                    folder + "/" not in self.loaded_inventories
-                    and len(self.loaded_inventories) < MOST_INVENTORIES
-                ):
-                    self.loaded_inventories.add(folder + "/")
-                    self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
+                has_room = len(self.loaded_inventories) < MOST_INVENTORIES
+                if has_room and folder not in self.loaded_inventories:
+                    self.loaded_inventories.add(folder)
+                    self.defined = {**self.defined, **await self.source.inventory(folder)}
 
     def _links(self, task: UrlTask, document: Document) -> list[str]:
-        if (
-            document.nofollow
-            or not self.source.follows
-            or task.depth >= MAX_DEPTH
-            or not self.takes_links
-        ):
+        """The links of a page that the crawl follows; notes those that it leaves out."""
+        follows = self.source.follows and self.takes_links and task.depth < MAX_DEPTH
+        if document.nofollow or not follows:
             return []
         self.versions.note((task.url, *document.links))
         plain = dict.fromkeys(map(self.endless.plain, document.links))
@@ -443,7 +435,10 @@ class PageWork:
         """Why a link in scope is left out; "" if it is not."""
         if self.is_file(url):
             return NO_PAGE
-        return self.endless.refusal(url) or (OTHER_VERSION if self.is_other_version(url) else "")
+        refusal = self.endless.refusal(url)
+        if not refusal and self.is_other_version(url):
+            return OTHER_VERSION
+        return refusal
 
     def is_file(self, url: str) -> bool:
         """Whether an address ends like others that turned out to be files, and like none that was a page."""
@@ -465,7 +460,8 @@ class PageWork:
 
     async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")
-        if (location := error.details.get("location")) is not None:
+        location = error.details.get("location")
+        if location is not None:
             return await self._redirected(task, location)
         if status in _GONE:
             self._missing.add(task.url)
@@ -488,9 +484,8 @@ class PageWork:
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
         there = quoted_line(outside, LONGEST_SHOWN)
-        if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(
-            urlsplit(task.url).path
-        ):
+        is_login = _LOGIN_PAGE.search(urlsplit(task.url).path)
+        if _LOGIN_PAGE.search(urlsplit(outside).path) and not is_login:
             return await self._settled(task, "failed", f"a login wall: redirects to {there}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
@@ -526,9 +521,16 @@ class PageWork:
         return Result(state, reason)
 
 
+def _is_notice_of_missing(document: Document) -> bool:
+    """Whether a short page says that there is none at its address, which the status of its reply does not."""
+    beginning = document.title or document.markdown[:100]
+    return len(document.markdown) < LARGEST_NOTICE and bool(_MISSING.search(beginning))
+
+
 def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
+    is_found_instead = fetched.final_url.endswith(("index.html", ".md"))
     return PageDraft(
-        url=fetched.final_url if fetched.final_url.endswith(("index.html", ".md")) else task.url,
+        url=fetched.final_url if is_found_instead else task.url,
         title=document.title[:LONGEST_TITLE] or task.url.rstrip("/").rpartition("/")[2],
         markdown=document.markdown,
         chunks=document.chunks,
@@ -548,12 +550,16 @@ def _closed_by(headers: Mapping[str, str]) -> str:
         agent, colon, named = rule.rpartition(":")
         if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
             return "noindex"
-    return refused_use(
-        f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage")
-    )
+    names = ("content-signal", "content-usage")
+    return refused_use(f"{name}: {headers.get(name, '')}" for name in names)
+
+
+_LONGEST_VALIDATOR = 300
+"""Characters of an ETag or a date: those of real sites have a few dozen."""
 
 
 def sendable(validator: str | None) -> str | None:
     """A validator of a reply; None if it is missing, or not safe to send back."""
-    value = validator or ""
-    return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None
+    if not validator or len(validator) > _LONGEST_VALIDATOR:
+        return None
+    return validator if validator.isascii() and validator.isprintable() else None

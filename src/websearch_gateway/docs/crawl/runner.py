@@ -72,10 +72,14 @@ from websearch_gateway.ports import Embedder
 
 MAX_ARCHIVE_BYTES = 500_000_000
 ARCHIVE_SECONDS = 600.0
+"""The longest that fetching and unpacking an archive may take."""
 LEAST_FREE_BYTES = 200_000_000
+"""No crawl begins with less room on the disk of the index."""
 SITES_AT_ONCE = 6
-LOOK_SECONDS = 30.0  # between two looks of `keep_crawling` for pending versions
-PAUSE_SECONDS = 600.0  # before a paused site is tried again
+LOOK_SECONDS = 30.0
+"""Between two looks of `keep_crawling` for pending versions."""
+PAUSE_SECONDS = 600.0
+"""Before a paused site is tried again."""
 NOT_CRAWLED = "Documentation is not crawled for now:"
 
 _log = logging.getLogger(__name__)
@@ -154,7 +158,8 @@ class CrawlRunner:
 
         def ended(crawl: asyncio.Task[SiteVersion | None]) -> None:
             self._unwatched.discard(crawl)
-            if not crawl.cancelled() and isinstance(error := crawl.exception(), SearchError):
+            error = None if crawl.cancelled() else crawl.exception()
+            if isinstance(error, SearchError):
                 _log.info("A crawl in the background failed: %s", error.message)
 
         crawl = asyncio.create_task(self.crawl(version_id, report, call))
@@ -208,11 +213,7 @@ class CrawlRunner:
         self, version_id: int, on_progress: OnProgress, call: Deadline | None
     ) -> SiteVersion | None:
         if self.index_file is not None:
-            folder = next(path for path in self.index_file.parents if path.exists())
-            if (await asyncio.to_thread(shutil.disk_usage, folder)).free < LEAST_FREE_BYTES:
-                raise StateUnavailable(
-                    f"The disk of {self.index_file} has less than 200 MB left. Free some space first."
-                )
+            await _check_room(self.index_file)
         if not await self.store.claim(version_id, self.owner, LEASE_SECONDS):
             version = await self.store.version(version_id)
             # deleted, or failed since crawls died of it.
@@ -247,26 +248,24 @@ class CrawlRunner:
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
         """Versions that wait for a crawl and that no living process crawls; with `refresh` also those that are
         due for a refresh."""
+        versions = await self.store.versions()
+        return [version for version in versions if self._is_pending(version, refresh=refresh)]
+
+    def _is_pending(self, version: SiteVersion, *, refresh: bool) -> bool:
         now = self.clock()
-
-        def is_pending(version: SiteVersion) -> bool:
-            age, owner = now - (version.heartbeat or 0.0), version.owner
-            if version.id in self._running or (
-                owner not in (None, self.owner) and age < LEASE_SECONDS and not is_dead(owner)
-            ):
+        seconds_since_heartbeat = now - (version.heartbeat or 0.0)
+        owner = version.owner
+        if version.id in self._running:
+            return False
+        if owner is not None and owner != self.owner:
+            holds_claim = seconds_since_heartbeat < LEASE_SECONDS
+            if holds_claim and not is_dead(owner):
                 return False
-            is_due = (
-                refresh
-                and version.status == "completed"
-                and now >= (version.refresh_at or math.inf)
-            )
-            return (
-                version.status in ("queued", "crawling")
-                or is_due
-                or (version.status == "paused" and age > PAUSE_SECONDS)
-            )
-
-        return list(filter(is_pending, await self.store.versions()))
+        if version.status == "completed":
+            return refresh and now >= (version.refresh_at or math.inf)
+        if version.status == "paused":
+            return seconds_since_heartbeat > PAUSE_SECONDS
+        return version.status in ("queued", "crawling")
 
     async def keep_crawling(self, refresh_seconds: float, *, drains: bool = False) -> None:
         """Crawl pending versions, several sites at once, until cancelled. Processes that share a store share the work.
@@ -300,13 +299,12 @@ class CrawlRunner:
                     self.trouble = f"{NOT_CRAWLED} {error.message}"
                     _log.warning("%s", self.trouble)
                 for version in pending:
-                    is_done = version.id in started if drains else version.id in running
-                    is_resting = now < self._resting.get(version.id, -math.inf)
-                    if (
-                        len(running) < SITES_AT_ONCE
-                        and not is_done
-                        and not (is_resting and not drains)
-                    ):
+                    if drains:
+                        waits = version.id in started
+                    else:
+                        is_resting = now < self._resting.get(version.id, -math.inf)
+                        waits = is_resting or version.id in running
+                    if len(running) < SITES_AT_ONCE and not waits:
                         running[version.id] = asyncio.create_task(self._crawl_or_log(version.id))
                         started.add(version.id)
                 if running:
@@ -530,7 +528,7 @@ class Crawler:
             await self.work.ask_start(version.id)
         await asyncio.to_thread(versions.note, [*known, *urls])
         urls, left = sorted_out(
-            (url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls
+            (url, OTHER_VERSION if self.work.is_other_version(url) else "") for url in urls
         )
         self.work.source.left_out.note(left)
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
@@ -551,18 +549,21 @@ class Crawler:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
                         tally.note(task.result())
-                    if self.work.embedding.refusal is not None:
-                        raise self.work.embedding.refusal
-                    if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
-                        raise Stop(
-                            f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}"
-                        )
-                    if not tally.done and tally.results["failed"] >= FIRST_PAGES:
-                        raise Stop(_most_common(tally.reasons))
+                    self._stop_if_hopeless(tally)
                 elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
                     return
         finally:
             await _cancel(running)
+
+    def _stop_if_hopeless(self, tally: _Tally) -> None:
+        """Raises Stop, or the refusal of the embedder, if further pages would fail as the last ones did."""
+        if self.work.embedding.refusal is not None:
+            raise self.work.embedding.refusal
+        reason = _most_common(tally.reasons)
+        if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
+            raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {reason}")
+        if not tally.done and tally.results["failed"] >= FIRST_PAGES:
+            raise Stop(reason)
 
     async def _next_tasks(self, version: SiteVersion, tally: _Tally, running: int) -> list[UrlTask]:
         """Lease addresses. Until a page is done, no more than `FIRST_PAGES` in all, since the site may be hopeless."""
@@ -571,9 +572,8 @@ class Crawler:
         count = min(most, self._left(version, tally) - running)
         if count <= 0:
             return []
-        return await self._allowed(
-            await self.store.lease_urls(version.id, count, self.clock()), tally
-        )
+        leased = await self.store.lease_urls(version.id, count, self.clock())
+        return await self._allowed(leased, tally)
 
     async def _wait_for_due(self, version: SiteVersion) -> bool:
         """Wait until an address is due, or for a while. False if the frontier is empty."""
@@ -602,12 +602,12 @@ class Crawler:
                 await self.store.finish_url(task, "skipped", OTHER_VERSION)
             elif self.work.is_file(task.url):
                 await self.store.finish_url(task, "skipped", NO_PAGE)
-            elif (
-                plain := self.work.endless.plain(task.url)
-            ) != task.url and task.url != self.work.start:
-                await self.store.finish_url(task, "alias", links=[plain], alias_of=plain)
             else:
-                admitted.append(task)
+                plain = self.work.endless.plain(task.url)
+                if task.url in (plain, self.work.start):
+                    admitted.append(task)
+                else:
+                    await self.store.finish_url(task, "alias", links=[plain], alias_of=plain)
         return admitted
 
     async def _embed_missed_pages(self, version: SiteVersion) -> None:
@@ -616,16 +616,18 @@ class Crawler:
         Raises:
             Refused: the embedder will not work, or has not for a day.
         """
-        while (now := await self.store.version(version.id)) is not None and now.unembedded:
+        embedding = self.work.embedding
+        while True:
+            now = await self.store.version(version.id)
+            if now is None or not now.unembedded:
+                return
             if self._lost:
                 raise _ClaimLost
-            if await self.work.embedding.catch_up(version.id):
+            if await embedding.catch_up(version.id):
                 continue
-            if self.work.embedding.refusal is not None:
-                raise self.work.embedding.refusal
-            self._waiting = (
-                f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
-            )
+            if embedding.refusal is not None:
+                raise embedding.refusal
+            self._waiting = f"{now.unembedded} pages have no vectors yet: {embedding.trouble}"
             await self.store.set_status(version.id, "crawling", self._waiting)
             await self.sleep(HEARTBEAT_SECONDS)
             self._waiting = ""
@@ -649,24 +651,36 @@ class Crawler:
             return
         if tally.results["indexed"] or version.indexed_at is None:
             await self.store.name_linked_pages(version.id)
-        last = self.clock() - version.indexed_at if version.indexed_at else 2 * SHORTEST_REFRESH
-        last *= 0.5 if tally.results["indexed"] else 1.5
-        refresh_at = self.clock() + max(SHORTEST_REFRESH, min(last, LONGEST_REFRESH))
-        most = version.options.max_pages
-        cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
-        before = version.reason if version.reason.startswith(VERSIONS) else ""
-        reason = self.work.versions.summary() or before
-        if now.page_count == 1 and not self.work.scope.of_files:
-            own = f"{self.work.scope.origin}{self.work.scope.folder}"
-            above, advice = urljoin(own, ".."), "If others lie beside it, add the folder above."
-            if beside := self.work.source.left_out.below(above):
-                advice = (
-                    f"It links to {beside} pages of {above}: to index those, add {above} instead."
-                )
-            reason = f"Only one page was found below {own}. {advice}"
-        if cut:
+        is_full = self._left(version, tally) <= 0
+        if is_full and await self.store.next_due(version.id) is not None:
+            most = version.options.max_pages
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
+        elif now.page_count == 1 and not self.work.scope.of_files:
+            reason = self._why_one_page()
+        else:
+            before = version.reason if version.reason.startswith(VERSIONS) else ""
+            reason = self.work.versions.summary() or before
+        refresh_at = self.clock() + self._seconds_to_refresh(version, tally)
         await self.store.set_status(version.id, "completed", reason, refresh_at=refresh_at)
+
+    def _seconds_to_refresh(self, version: SiteVersion, tally: _Tally) -> float:
+        """Half the time since the last crawl if a page has changed since, else half as much again as that time."""
+        since_last = 2 * SHORTEST_REFRESH
+        if version.indexed_at:
+            since_last = self.clock() - version.indexed_at
+        has_changed = tally.results["indexed"] > 0
+        seconds = since_last * (0.5 if has_changed else 1.5)
+        return max(SHORTEST_REFRESH, min(seconds, LONGEST_REFRESH))
+
+    def _why_one_page(self) -> str:
+        """That a site has one page alone, and what its owner may have meant instead."""
+        own = f"{self.work.scope.origin}{self.work.scope.folder}"
+        above = urljoin(own, "..")
+        beside = self.work.source.left_out.below(above)
+        advice = "If others lie beside it, add the folder above."
+        if beside:
+            advice = f"It links to {beside} pages of {above}: to index those, add {above} instead."
+        return f"Only one page was found below {own}. {advice}"
 
     @asynccontextmanager
     async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
@@ -695,7 +709,8 @@ class Crawler:
                 await asyncio.shield(self._store_left_out(version))
 
     async def _store_left_out(self, version: SiteVersion) -> None:
-        if (rows := self.work.source.left_out.rows()) != self._left_out:
+        rows = self.work.source.left_out.rows()
+        if rows != self._left_out:
             await self.store.note_left_out(version.id, rows)
             self._left_out = rows
 
@@ -714,6 +729,16 @@ class Crawler:
             self.work.source.waiting or self._waiting,
         )
         await self.on_progress(progress)
+
+
+async def _check_room(index_file: Path) -> None:
+    """Raises StateUnavailable if the disk of the index is nearly full. The file and its folder may not exist yet."""
+    folder = next(path for path in index_file.parents if path.exists())
+    usage = await asyncio.to_thread(shutil.disk_usage, folder)
+    if usage.free < LEAST_FREE_BYTES:
+        raise StateUnavailable(
+            f"The disk of {index_file} has less than 200 MB left. Free some space first."
+        )
 
 
 async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
