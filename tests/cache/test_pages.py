@@ -50,12 +50,14 @@ class Site:
     def __init__(self) -> None:
         self.text = "# Tides\n\nThe moon makes them."
         self.asked: list[Page | None] = []
+        self.seconds: list[float] = []
         self.errors: list[Exception] = []
         self.begun = asyncio.Event()
         self.gate: asyncio.Event | None = None
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         self.asked.append(known)
+        self.seconds.append(deadline.remaining())
         self.begun.set()
         if self.gate:
             async with asyncio.timeout(deadline.remaining()):
@@ -365,6 +367,17 @@ async def test_a_page_is_served_for_ten_minutes_where_nobody_says_how_long(
     clock.now += seconds
     await page_cache.read(URL, soon())
     assert len(site.asked) == times_asked
+
+
+@pytest.mark.parametrize(("seconds", "for_the_site"), [(300, 299.5), (2, 1.8)])
+async def test_a_site_that_may_fail_leaves_half_a_second_to_serve_the_stored_page(
+    page_cache: PageCache, site: Site, clock: Clock, seconds: float, for_the_site: float
+) -> None:
+    """Of a short time it leaves a tenth."""
+    await page_cache.read(URL, soon())
+    clock.now += TTL
+    await page_cache.read(URL, Deadline.after(seconds, clock=lambda: 0.0))
+    assert site.seconds[-1] == pytest.approx(for_the_site)
 
 
 @pytest.mark.parametrize(("ahead", "is_served"), [(60, True), (61, False)])
