@@ -21,6 +21,7 @@ from websearch_gateway.errors import SearchValidationError
         ("\uff76\uff9e\uff7d", "\u30ac\u30b9"),
         ("e\u0301t\u00e9", "\u00e9t\u00e9"),
         ("o\ufb03ce \ufb01nd", "office find"),
+        ("\ufb00 \ufb02 \ufb04 \ufb05 \ufb06", "ff fl ffl st st"),
         ("\ufeb3\ufefc\ufee1", "\u0633\u0644\u0627\u0645"),
         ("\u212b", "\u00c5"),
     ],

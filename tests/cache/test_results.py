@@ -208,6 +208,13 @@ async def test_a_result_in_memory_is_compared_with_the_state_after_five_seconds(
     assert (cache.recent(QUERY, STORED_ANSWER_ME) is not None) is is_recent
 
 
+@pytest.mark.parametrize(("seconds", "is_served"), [(59, True), (60, False)])
+async def test_a_stopgap_is_served_for_a_minute(cache, clock, seconds, is_served):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER, stopgap=True)
+    clock.now += seconds
+    assert (await cache.get(QUERY, STORED_ANSWER_ME) is not None) is is_served
+
+
 class Unreachable(MemoryState):
     """A state that can be reached until it is `down`."""
 

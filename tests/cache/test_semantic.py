@@ -18,7 +18,6 @@ from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.results import Scope, is_stopgap
 from websearch_gateway.cache.semantic import (
     PREFIX,
-    TIMELY_SECONDS,
     AskedQuestions,
     SemanticCache,
 )
@@ -154,7 +153,7 @@ class TestAge:
         self, cache: Cache, clock: Clock
     ) -> None:
         await cache.put(SearchQuery("weather in oslo"), ME, ANSWER)
-        clock.now += TIMELY_SECONDS
+        clock.now += 60
         assert await cache.get(SearchQuery("oslo weather"), ME)
         clock.now += 1
         assert await cache.get(SearchQuery("oslo weather"), ME) is None
@@ -165,7 +164,7 @@ class TestAge:
     async def test_this_year_is_that_of_the_clock(self, cache: Cache, clock: Clock) -> None:
         await cache.put(SearchQuery("museum fees in oslo in 2026"), ME, ANSWER)
         await cache.put(SearchQuery("museum fees in oslo in 2025"), ME, ANSWER)
-        clock.now += TIMELY_SECONDS + 1
+        clock.now += 61
         assert await cache.get(SearchQuery("oslo museum fees 2026"), ME) is None
         assert await cache.get(SearchQuery("oslo museum fees 2025"), ME)
 

@@ -57,6 +57,14 @@ def test_different_numbers_and_units_are_not_equal(one: str, other: str) -> None
     assert numbers(one) != numbers(other)
 
 
+def test_a_square_and_a_cubic_unit_are_units_of_their_own() -> None:
+    assert numbers("5 square miles, 6 cubic metres, 7 square pegs") == [
+        ("5", "square mile"),
+        ("6", "cubic meter"),
+        ("7", ""),
+    ]
+
+
 def test_the_first_number_of_a_pair_has_the_unit_of_the_second() -> None:
     assert numbers("peaks at 687 and 760 nm") == [("687", "nm"), ("760", "nm")]
 

@@ -33,7 +33,7 @@ _FOLDED_TAGS = frozenset(
         "<isolated>",
     }
 )
-_LATIN_LIGATURES = range(0xFB00, 0xFB07)
+_LATIN_LIGATURES = frozenset("\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06")
 _TYPOGRAPHIC_FORMS = range(0xFB00, 0xFFF0)
 
 _WRITES_WORDS = re.compile(
@@ -79,7 +79,7 @@ def _typographic_folds() -> dict[int, str]:
         tag, _, target = unicodedata.decomposition(chr(code)).partition(" ")
         letters = [int(part, 16) for part in target.split()]
         is_word = len(letters) > 3 or 0x20 in letters  # U+FDFA is a whole phrase: keep it
-        if code in _LATIN_LIGATURES:
+        if chr(code) in _LATIN_LIGATURES:
             folds[code] = unicodedata.normalize("NFKC", chr(code))
         elif tag in _FOLDED_TAGS and not is_word:
             folds[code] = "".join(map(chr, letters))
