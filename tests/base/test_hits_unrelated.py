@@ -156,6 +156,19 @@ def test_rows_in_another_language_or_script_never_count(query: str, rows: tuple[
     assert not is_unrelated(query, page(rows))
 
 
+@pytest.mark.parametrize(
+    ("row", "counts"),
+    [
+        ("Zorbel | algajatele leiad juhised kuidas programm kirjutada oma", False),
+        ("Zorbel | algajatele leiad juhised kuidas programm kirjutada", True),
+    ],
+)
+def test_a_row_of_eight_words_without_one_of_english_is_in_another_language(
+    row: str, counts: bool
+) -> None:
+    assert is_unrelated("python tutorial", page((row,) * 6)) is counts
+
+
 def test_the_language_of_the_call_counts_more_than_a_guess() -> None:
     assert not is_unrelated("rezept waffel", page(FOOTBALL), language="de")
     assert is_unrelated("rezept waffel", page(FASHION_DE), language="de")
