@@ -94,3 +94,22 @@ def test_a_notebook_of_the_third_version_is_read() -> None:
         "```python\ny\n```",
         "**bold**",
     ]
+
+
+@pytest.mark.parametrize(("letters", "is_cut"), [(20_000, False), (20_001, True)])
+def test_an_output_has_at_most_20_000_letters(letters: int, *, is_cut: bool) -> None:
+    text = read(code("", {"output_type": "stream", "text": "a" * letters}))
+    assert (LEFT_OUT in text) == is_cut
+    assert text.count("a") - is_cut * LEFT_OUT.count("a") == 20_000
+
+
+@pytest.mark.parametrize(("letters", "is_read"), [(200_000, True), (200_001, False)])
+def test_html_of_more_than_200_000_letters_is_left_out(letters: int, *, is_read: bool) -> None:
+    data = {"text/html": "<b>Words</b>".ljust(letters)}
+    text = read(code("", {"output_type": "display_data", "data": data}))
+    assert text == ("**Words**" if is_read else LEFT_OUT)
+
+
+@pytest.mark.parametrize(("level", "mark"), [(1, "#"), (6, "######"), (7, "######"), (0, "#")])
+def test_a_heading_has_six_levels(level: int, mark: str) -> None:
+    assert read({"cell_type": "heading", "level": level, "source": "Tides"}) == f"{mark} Tides"

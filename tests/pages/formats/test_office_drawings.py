@@ -87,3 +87,20 @@ def test_a_drawing_says_which_charts_and_diagrams_it_holds() -> None:
 )
 def test_a_picture_is_named_by_its_alternative_text_or_its_file(inside: str, text: str) -> None:
     assert picture(drawing(inside), RELATIONS) == text
+
+
+def test_fifty_series_of_a_chart_are_read() -> None:
+    one = series("a", {0: "x"}, {0: "1"}, "cat val")
+    rest = "the rest of this chart is left out"
+    for count, is_cut in ((50, False), (51, True)):
+        text = written(f"<c:chartSpace {C} {A}>{one * count}</c:chartSpace>")
+        assert text.splitlines()[2].count("| a ") == 50
+        assert (rest in text) == is_cut
+
+
+@pytest.mark.parametrize(("points", "is_cut"), [(2_000, False), (2_001, True)])
+def test_two_thousand_points_of_a_chart_are_read(points: int, *, is_cut: bool) -> None:
+    one = series("a", {}, dict.fromkeys(range(points), "1"), "cat val")
+    text = written(f"<c:chartSpace {C} {A}>{one}</c:chartSpace>")
+    assert text.count("\n| 1 |") == 2_000
+    assert ("the rest of this chart is left out" in text) == is_cut

@@ -241,3 +241,9 @@ def test_sheets_that_span_millions_of_cells_are_read_without_repeats(
             f"{cell}</table:table-row></table:table>"
         )
     assert (without_repeats(content.encode()) is not None) == is_too_large
+
+
+@pytest.mark.parametrize(("blanks", "count"), [(100, 100), (101, 100)])
+def test_an_element_stands_for_at_most_a_hundred_blanks(blanks: int, count: int) -> None:
+    code = f'<text:p text:style-name="P2">a<text:s text:c="{blanks}"/>b</text:p>'
+    assert f"a{' ' * count}b" in read(code)

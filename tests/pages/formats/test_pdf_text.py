@@ -36,8 +36,24 @@ def signs(*placed: tuple[str, float, float]) -> list[Sign]:
         ([("A", 0, 10), ("b", 0, 7)], [("Ab", ())]),
         ([("1", 0, 10), ("2", 4, 10)], [("12", ())]),
         ([("4", 0.5, 7), ("5", 0, 10)], [("45", ())]),
+        ([("1", 0, 10), ("2", 4, 8.9)], [("12", ())]),
+        ([("1", 0, 10), ("2", 4, 8.7)], [("1", ()), ("2", ("sup",))]),
+        ([("1", 0, 10), ("2", 1.6, 7)], [("1", ()), ("2", ("sup",))]),
+        ([("1", 0, 10), ("2", 1.4, 7)], [("12", ())]),
+        ([("1", 0, 10), ("2", -0.8, 7)], [("1", ()), ("2", ("sub",))]),
+        ([("1", 0, 10), ("2", -0.6, 7)], [("12", ())]),
     ],
-    ids=["power", "index", "in the middle", "small capitals", "as large", "hardly raised"],
+    ids=[
+        *("power", "index", "in the middle", "small capitals", "as large", "hardly raised"),
+        *(
+            "hardly smaller",
+            "smaller",
+            "least rise",
+            "less than it",
+            "least fall",
+            "less than that",
+        ),
+    ],
 )
 def test_a_small_sign_above_or_below_the_line_is_raised_or_lowered(
     word: list[tuple[str, float, float]], texts: list[tuple[str, tuple[str, ...]]]

@@ -81,8 +81,8 @@ _STREAMS = {
 }
 """What an OLE file is, by the name of a stream."""
 _NAMES = {f"{stream}\0".encode("utf-16-le"): kind for stream, kind in _STREAMS.items()}
-_DIRECTORY_ENTRY, _NAME = 128, 64
-"""The bytes of an entry of an OLE directory, and of the name at its beginning
+_DIRECTORY_ENTRY = 128
+"""The bytes of an entry of an OLE directory, which begins with its name
 (https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb, 2.6.1)."""
 
 
@@ -96,7 +96,7 @@ def compound(body: bytes, url: str, charset: str) -> Extracted:
 
     # A document may hold others, whose streams come later.
     for start in range(0, len(body), _DIRECTORY_ENTRY):
-        name, end, _ = body[start : start + _NAME].partition(b"\0\0\0")
+        name, end, _ = body[start : start + _DIRECTORY_ENTRY].partition(b"\0\0\0")
         match _NAMES.get(name + end):
             case None:
                 continue
