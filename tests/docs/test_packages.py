@@ -14,9 +14,11 @@ import pytest
 from tests.docs.conftest import empty_database, page
 from tests.docs.crawl.small_site import EMBEDDER, FAST, Site, html, library
 from tests.loopback import serving
+from tests.patience import PATIENCE
 from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.base.net.fetch import Fetcher
 from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.docs import packages
 from websearch_gateway.docs.library import DocsLibrary
 from websearch_gateway.docs.packages import (
     REPOSITORY_PAGES,
@@ -40,7 +42,11 @@ QUICK = {"delay": 0, "browser": "never"}
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def opened(
-    request: pytest.FixtureRequest, sandbox: Sandbox, workers: Workers, tmp_path: Path
+    request: pytest.FixtureRequest,
+    sandbox: Sandbox,
+    workers: Workers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[DocsLibrary]:
     """A library on the sandbox, over each database."""
     store: SqlDocs = SqliteDocs(tmp_path / "docs.db", EMBEDDER.name)
@@ -48,7 +54,8 @@ async def opened(
         server = request.getfixturevalue("postgresql_server")
         empty_database(server)
         store = PostgresDocs(server.url, EMBEDDER.name)
-    # On a busy machine a process starts for longer than a look-up may take.
+    # A busy machine takes longer than a look-up may.
+    monkeypatch.setattr(packages, "LOOK_UP_SECONDS", PATIENCE)
     await workers.run(int, deadline=UNLIMITED)
     async with library(store, urlsplit(sandbox.url).port or 0, workers) as made:
         yield made
