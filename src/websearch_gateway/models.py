@@ -521,11 +521,10 @@ class Judged:
 class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 
-    `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
-    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
-    `exclude_domains` are the call's lists within the operator's (see text.urls). `verify_citations` reads the
-    cited pages. `variant` separates calls that
-    differ only in something that providers do not see, such as the choice of providers.
+    `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year); `region` an upper-case
+    ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and `exclude_domains` are the call's lists
+    within the operator's (see `base.narrowed`). `verify_citations` reads the cited pages. `variant` separates calls
+    that differ only in something that providers do not see, such as the choice of providers.
     """
 
     text: str

@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -86,6 +86,12 @@ class CacheAdmin:
         figures = self.statistics.figures()
         exact, semantic, stale, missed = (figures.cache.get(kind, 0) for kind in _STATES)
         asked = exact + semantic + stale + missed
+        saved_today = await self._saved_today(tally.warnings)
+        in_memory: dict[str, int] = {}
+        for memory in self.memories:
+            in_memory.update(memory.in_memory())
+        if self.state.problem:
+            tally.warnings.append(str(self.state.problem))
         return CacheStats(
             exact_hits=exact,
             semantic_hits=semantic,
@@ -93,22 +99,18 @@ class CacheAdmin:
             stale_served=stale,
             misses=missed - figures.joined,
             hit_rate=round((exact + semantic) / asked, 4) if asked else None,
-            saved_today_usd=await self._saved_today(tally.warnings),
+            saved_today_usd=saved_today,
             entries=sum(tally.entries.values()),
             bytes=sum(tally.sizes.values()),
             entries_by_kind={kind: tally.entries[kind] for kind in PREFIXES},
             bytes_by_kind={kind: tally.sizes[kind] for kind in PREFIXES},
-            in_memory={
-                kind: count
-                for memory in self.memories
-                for kind, count in memory.in_memory().items()
-            },
-            state_bytes=usage and usage.bytes,
-            max_state_bytes=usage and usage.most_bytes,
+            in_memory=in_memory,
+            state_bytes=usage.bytes if usage else None,
+            max_state_bytes=usage.most_bytes if usage else None,
             evictions=usage.evictions if usage else 0,
             oldest_seconds=round(max(tally.ages), 1) if tally.ages else None,
             newest_seconds=round(min(tally.ages), 1) if tally.ages else None,
-            warnings=(*tally.warnings, *([str(self.state.problem)] if self.state.problem else [])),
+            warnings=tuple(tally.warnings),
         )
 
     async def clear(
@@ -131,23 +133,24 @@ class CacheAdmin:
             details = {"field": "olderThanHours", "allowed": demand}
             raise SearchValidationError(f"`olderThanHours` must be {demand}.", details=details)
         least_age = (older_than_hours or 0.0) * 3600
-        questions = (
-            None if query is None else await self._names(checked_query(query, SHORTEST_QUERY))
-        )
+        questions = None
+        kinds: Iterable[Kind] = PREFIXES
+        if query is not None:
+            questions = await self._names(checked_query(query, SHORTEST_QUERY))
+            kinds = ABOUT_QUESTIONS
         removed: dict[str, int] = {}
-        # An outage hides entries of the file.
-        problem, outages = (
-            self.state.problem,
-            self.state.outages,
-        )
+        problem_before = self.state.problem
+        outages_before = self.state.outages
         try:
             await mark_cleared(self.state, self.clock() - least_age, questions)
-            for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
+            for kind in kinds:
                 removed[kind] = await self._remove(kind, least_age, questions)
         finally:
             for memory in self.memories:
                 memory.forget()
-        if (problem := problem or self.state.problem) or self.state.outages > outages:
+        # An outage hides entries of the file.
+        problem = problem_before or self.state.problem
+        if problem or self.state.outages > outages_before:
             why = problem or "it could not be used for a while. Run this again."
             raise StateUnavailable(
                 f"The cache of this process is cleared, but the file is not: {why}"
@@ -157,12 +160,9 @@ class CacheAdmin:
     async def _names(self, text: str) -> frozenset[str]:
         """The names of the question in each wording under which the cache may hold it."""
         bare = text.rstrip(_END_MARKS)
-        same = {
-            text,
-            bare,
-            *(f"{bare}{mark}" for mark in _END_MARKS),
-            *await wordings(self.state, text),
-        }
+        same = {text, bare}
+        same.update(f"{bare}{mark}" for mark in _END_MARKS)
+        same |= await wordings(self.state, text)
         return frozenset(map(question_name, same))
 
     async def _remove(self, kind: Kind, least_age: float, questions: frozenset[str] | None) -> int:
@@ -173,9 +173,10 @@ class CacheAdmin:
 
         async for content in contents(self.state, kind, self.clock()):
             is_old = content.age_seconds is None or content.age_seconds >= least_age
-            if is_old and (
+            is_meant = (
                 questions is None or content.question is None or content.question in questions
-            ):
+            )
+            if is_old and is_meant:
                 batch.append(content.key)
             if len(batch) == _AT_ONCE:
                 removed += await delete()

@@ -120,14 +120,13 @@ class ModelReader:
     @property
     def _serving(self) -> list[ReadingModel]:
         """The models to ask: all of them if none seems to serve, so that the error is the vendor's."""
-        today = self.now().date()
-        serving = [
-            model
-            for model in self.models
-            if self._gone_until.get(model.name, 0.0) <= self.clock()
-            and (model.ends is None or today < model.ends)
-        ]
+        serving = list(filter(self._serves, self.models))
         return serving or list(self.models)
+
+    def _serves(self, model: ReadingModel) -> bool:
+        """Whether a model exists, as far as is known."""
+        has_ended = model.ends is not None and self.now().date() >= model.ends
+        return not has_ended and self._gone_until.get(model.name, 0.0) <= self.clock()
 
     async def _judged_by(
         self, model: ReadingModel, exhibits: Sequence[Exhibit], call: Call
@@ -177,30 +176,24 @@ def messages(exhibits: Sequence[Exhibit], mark: str) -> list[dict[str, str]]:
     Args:
         mark: a random word in the tags around the lines; no page can know it, so none can close the tags.
     """
-    lines = [
-        json.dumps(
-            {
-                "claim": number,
-                "text": exhibit.claim,
-                "sentences": exhibit.sentences,
-                **({"contexts": exhibit.contexts} if any(exhibit.contexts) else {}),
-            },
-            ensure_ascii=False,
-        )
-        for number, exhibit in enumerate(exhibits, start=1)
-    ]
+    lines = []
+    for number, exhibit in enumerate(exhibits, start=1):
+        row: Json = {"claim": number, "text": exhibit.claim, "sentences": exhibit.sentences}
+        if any(exhibit.contexts):
+            row = {**row, "contexts": exhibit.contexts}
+        lines.append(json.dumps(row, ensure_ascii=False))
     block = "\n".join([f'<claims id="{mark}">', *lines, f'</claims id="{mark}">'])
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": block}]
 
 
 def parsed(reply: str) -> dict[int, Judgement]:
     """The judgements in a reply, even a cut-off one, by the number of their claim. The first of a claim counts."""
-    found: dict[int, Judgement] = {}
+    judgements: dict[int, Judgement] = {}
     for row in _rows(reply[:LONGEST_REPLY]):
         number, verdict = row.get("claim"), row.get("verdict")
-        if type(number) is int and verdict in VERDICTS and number not in found:
-            found[number] = Judgement(verdict, typed(str, row.get("quote")))
-    return found
+        if type(number) is int and verdict in VERDICTS and number not in judgements:
+            judgements[number] = Judgement(verdict, typed(str, row.get("quote")))
+    return judgements
 
 
 def _rows(text: str) -> Iterator[Json]:

@@ -91,7 +91,7 @@ def compose(
     """Quote the sentences that answer `query` from the first `query.max_results` hits; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
-    spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
+    spans are those marks, and `n` counts the cited pages by first use; URLs with the same `base.page_key` are one
     page. Sentences that are near the question but unlikely to answer it follow a line that says so, in the language of
     the question. If no sentence is near, the text says only that, without spans, and `sources` holds the links to
     follow. A paragraph that reads like orders to a model is not quoted. `encode` gives the vectors of English words,

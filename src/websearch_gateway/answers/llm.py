@@ -307,11 +307,15 @@ async def _read(response: httpx2.Response, written: Written, address: str) -> No
         return
     finished = False
     async for line in _lines(response):
-        if not line.startswith(b"data:") or not (data := line[5:].strip()):
+        if not line.startswith(b"data:"):
+            continue
+        data = line.removeprefix(b"data:").strip()
+        if not data:
             continue
         if data == b"[DONE]":
             return
-        finished = _take(_event(data, address), written, address) or finished
+        if _take(_event(data, address), written, address):
+            finished = True
         if len(written.text) >= MAX_DRAFT:
             finished = False
             break
@@ -351,23 +355,28 @@ def _take(event: Json, written: Written, address: str) -> bool:
         raise SearchProviderError(f"{address} failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
         message = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
-        content = message.get("content")
-        if isinstance(content, list):  # parts of text beside thoughts
-            content = "".join(
-                typed(str, part.get("text"))
-                for part in objects(content)
-                if part.get("type") == "text"
-            )
-        written.text += typed(str, content)
-        finished = bool(choice.get("finish_reason"))
-        written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
-        written.filtered = written.filtered or choice.get("finish_reason") == "content_filter"
+        written.text += _text_of(message.get("content"))
+        reason = choice.get("finish_reason")
+        finished = bool(reason)
+        if reason == "length":
+            written.cut_off = True
+        elif reason == "content_filter":
+            written.filtered = True
     if finished:
         note_reply(event)
-    if usage := typed(dict, event.get("usage")):
+    usage = typed(dict, event.get("usage"))
+    if usage:
         written.prompt_tokens = _tokens(usage.get("prompt_tokens"), written.prompt_tokens)
         written.response_tokens = _tokens(usage.get("completion_tokens"), written.response_tokens)
     return finished
+
+
+def _text_of(content: object) -> str:
+    """The text of a message, which some servers send in parts, beside thoughts."""
+    if not isinstance(content, list):
+        return typed(str, content)
+    texts = [part for part in objects(content) if part.get("type") == "text"]
+    return "".join(typed(str, part.get("text")) for part in texts)
 
 
 def _tokens(value: object, default: int) -> int:
@@ -381,6 +390,9 @@ GATHER_SHARE = 0.6
 
 CHECK_RESERVE_SECONDS = 1.0
 """Reserved after the model (seconds), for checking its draft or for quotes from the same pages."""
+
+LEAST_EVIDENCE_TOKENS = 500
+"""With so few tokens of passages a prompt is not made shorter: a passage or two are left."""
 
 TRUNCATED_SHARE = 0.6
 """If the server counts less than this share of our estimate, it cut the prompt. Ollama does so silently."""
@@ -443,29 +455,24 @@ class LlmEngine:
             SearchError: the server is unavailable, or rejects the key.
         """
         served = await self.chat.models(deadline)
-        known = not served or any(
-            name.removesuffix(":latest") == self.chat.model.removesuffix(":latest")
-            for name in served
-        )
-        return (
-            []
-            if known
-            else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
-        )
+        names = {name.removesuffix(":latest") for name in served}
+        if not names or self.chat.model.removesuffix(":latest") in names:
+            return []
+        return [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
 
     async def _write(
         self, query: SearchQuery, gathered: Gathered, deadline: Deadline, bill: Bill
     ) -> tuple[Written, list[NumberedPassage]]:
         """The draft and its passages; fewer passages if the model's context is too small."""
-        hits, pages, budget = gathered.results.hits, gathered.pages, self.evidence_tokens
-        size = sum(len(page.markdown) for page in pages.values()) + sum(
-            len(hit.content or "") for hit in hits
-        )
+        hits, pages = gathered.results.hits, gathered.pages
+        budget = self.evidence_tokens
+        size = sum(len(page.markdown) for page in pages.values())
+        size += sum(len(hit.content or "") for hit in hits)
         while True:
-            found = await self.workers.run(
+            rows = await self.workers.run(
                 numbered_passages, query, hits, pages, budget, deadline=deadline, size=size
             )
-            passages: list[NumberedPassage] = adapter(list[NumberedPassage]).validate_python(found)
+            passages: list[NumberedPassage] = adapter(list[NumberedPassage]).validate_python(rows)
             if not passages:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
@@ -486,7 +493,7 @@ class LlmEngine:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
             except PromptTooLong:
-                if budget <= 500:
+                if budget <= LEAST_EVIDENCE_TOKENS:
                     raise
                 budget //= 2
 
@@ -498,13 +505,15 @@ class LlmEngine:
         checked: Checked,
     ) -> Answer:
         expected = sum(estimate_tokens(passage.heading + passage.text) for passage in passages)
+        is_prompt_cut = 0 < written.prompt_tokens < TRUNCATED_SHARE * expected
+        prompt_cut = (
+            f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
+            "context length (OLLAMA_CONTEXT_LENGTH)."
+        )
         notes = {
             "The model was cut off: the answer holds the part that it had written.": written.cut_off,
             FILTERED: written.filtered,
-            f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
-            "context length (OLLAMA_CONTEXT_LENGTH).": 0
-            < written.prompt_tokens
-            < TRUNCATED_SHARE * expected,
+            prompt_cut: is_prompt_cut,
         }
         return Answer(
             text=checked.text,

@@ -81,7 +81,7 @@ def lazy_docs(
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """A `docs.ReadDocument`: in the readers' worker processes, with their converters and browser."""
+    """A `ReadDocument` of `docs.models`: in the readers' worker processes, with their converters and browser."""
 
     workers: Workers
     renderer: Renderer

@@ -72,13 +72,13 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
 
     Args:
         code, details, message: from the error. The message must not quote the page.
-        host: the page's host, as `text.urls.host` returns it; may be empty.
+        host: the page's host, as `base.host` returns it; may be empty.
     """
     title, advice = _NOTES[reason(code, details)]
-    of_host = f" of {shown(named)}" if (named := _NOT_OF_HOSTS.sub("", host)) else ""
-    return " ".join(
-        filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice))
-    )
+    name = _NOT_OF_HOSTS.sub("", host)
+    of_host = f" of {shown(name)}" if name else ""
+    sentences = (f"**This page{of_host} could not be read: {title}.**", message, advice)
+    return " ".join(filter(None, sentences))
 
 
 UNSEEN_LEFT_OUT = "Text that a reader cannot see was left out"

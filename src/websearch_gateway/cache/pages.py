@@ -224,11 +224,9 @@ def content_hash(page: Page) -> str:
 def is_private(url: str) -> bool:
     """Whether a URL seems to carry a credential, so its page may be private."""
     plain = unquote(url)
-    return (
-        "@" in urlsplit(url).netloc
-        or bool(_PRIVATE_PARAMETER.search(plain))
-        or credential_kind(plain) is not None
-    )
+    if "@" in urlsplit(url).netloc or _PRIVATE_PARAMETER.search(plain):
+        return True
+    return credential_kind(plain) is not None
 
 
 MOST_STORED_BYTES = 900_000
@@ -253,20 +251,16 @@ class BlobCache:
         stored = await self._best_effort(lambda: self._state.get(key), None)
         if not stored:
             return None
-        return (
-            await in_cache_thread(_unpacked, stored)
-            if len(stored) > _LARGE // 4
-            else _unpacked(stored)
-        )
+        if len(stored) > _LARGE // 4:
+            return await in_cache_thread(_unpacked, stored)
+        return _unpacked(stored)
 
     async def save(self, key: str, record: bytes, ttl_seconds: float) -> None:
         """Store a record, unless it is too large or the state does not answer in time."""
-        large = len(record) > _LARGE
-        packed = (
-            await in_cache_thread(zlib.compress, record, _LEVEL)
-            if large
-            else zlib.compress(record, _LEVEL)
-        )
+        if len(record) > _LARGE:
+            packed = await in_cache_thread(zlib.compress, record, _LEVEL)
+        else:
+            packed = zlib.compress(record, _LEVEL)
         if len(packed) <= MOST_STORED_BYTES and len(record) <= MOST_RECORD_BYTES:
             await self._best_effort(lambda: self._state.put(key, packed, ttl_seconds), None)
 

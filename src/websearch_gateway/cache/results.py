@@ -118,16 +118,21 @@ class ResultCache(Generic[R]):
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """The fresh result, free of charge and marked with `cache` and its age; None if there is none."""
-        if (seconds := self.lifetimes.fresh(query, self.clock())) <= 0:
+        longest_seconds = self.lifetimes.fresh(query, self.clock())
+        if longest_seconds <= 0:
             return None
         key = self.key(query, caller)
-        if recent := self._recent(key):
+        recent = self._recent(key)
+        if recent:
             return recent
         entry = await self._fetch(key)
         if entry and entry.expires <= self.clock() and not entry.stopgap:
             entry = await self._fetch(_stopgap_key(key))
         now = self.clock()
-        return self._served(entry) if entry and now < entry.expires <= now + seconds else None
+        # An entry that claims to live longer than any may is forged, or of other settings.
+        if entry is None or not now < entry.expires <= now + longest_seconds:
+            return None
+        return self._served(entry)
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """An older result to the same words, for use after every upstream has failed, marked `cache="stale"`.
@@ -135,11 +140,11 @@ class ResultCache(Generic[R]):
         None if absent, and always for a question whose answer changes.
         """
         now = self.clock()
-        if (seconds := self.lifetimes.stale(query, now)) <= 0:
+        stale_seconds = self.lifetimes.stale(query, now)
+        if stale_seconds <= 0:
             return None
-        entry = await self._usable(
-            self.key(query, caller), self.lifetimes.fresh(query, now) + seconds
-        )
+        longest_seconds = self.lifetimes.fresh(query, now) + stale_seconds
+        entry = await self._usable(self.key(query, caller), longest_seconds)
         if entry is None:
             return None
         served = self._served(entry)
@@ -154,8 +159,10 @@ class ResultCache(Generic[R]):
         if seconds <= 0 or kept is None:
             return
         key, stale_seconds = self.key(query, caller), self.lifetimes.stale(query, self.clock())
-        if stopgap and (better := await self._usable(key)) and not better.stopgap:
-            key, stale_seconds = _stopgap_key(key), 0.0
+        if stopgap:
+            known = await self._usable(key)
+            if known and not known.stopgap:
+                key, stale_seconds = _stopgap_key(key), 0.0
         now = self.clock()
         entry = self._entry(
             stored=now,

@@ -184,8 +184,10 @@ async def _page_at(library: DocsLibrary, address: str, versions: Sequence[int]) 
     spelled = (address, canonical(address), canonical(with_scheme(address) or ""))
     for spelling in dict.fromkeys(spelled):
         page_id = await library.store.find_page(spelling, versions)
-        if page_id is not None and (page := await library.store.page_chunks(page_id)):
-            return page
+        if page_id is not None:
+            page = await library.store.page_chunks(page_id)
+            if page:
+                return page
     raise SearchValidationError(
         "No page with this address is indexed. `list_sites` lists the indexed sites."
     )

@@ -299,7 +299,7 @@ class PassageFinder:
     """Finds passages. One per process; safe for concurrent calls.
 
     Args:
-        size: the approximate number of tokens in a passage, see `text.chunk`.
+        size: the approximate number of tokens in a passage, see `evidence.cut_passages`.
         threshold: the least score of a passage that is shown, 0 to 1; 0 shows all.
         reranker: chooses the order of the passages; the best place has the best score all the same.
         memory: shared with the other caches of the process.

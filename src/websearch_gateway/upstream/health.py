@@ -156,11 +156,10 @@ class UpstreamHealth:
     def record_error(self, error: SearchError) -> None:
         """Record an error as the last one."""
         self._errors[error.code] += 1
-        cause = error.details.get("reason")
+        reason = error.details.get("reason")
+        cause = reason if isinstance(reason, str) else ""
         message = cut_message(error.message, MAX_MESSAGE_CHARS)
-        self.last_error = LastError(
-            error.code, message, self.now(), cause if isinstance(cause, str) else ""
-        )
+        self.last_error = LastError(error.code, message, self.now(), cause)
 
     def circuit_open(self) -> NotAsked:
         """The error of a call that is not made because the circuit is open or a probe is in flight.

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from websearch_gateway.base import billed
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
@@ -223,24 +223,15 @@ class Ledger:
     async def flush(self) -> None:
         """Write what is not written yet."""
         self._post_counts()
-        # A reservation that was given up ends with a write.
-        for pending in (
-            self._reserving,
-            self._writing,
-        ):
-            if pending:
-                await asyncio.wait(pending)
+        # A reservation that was given up ends with a write, so the writes come last.
+        if self._reserving:
+            await asyncio.wait(self._reserving)
+        if self._writing:
+            await asyncio.wait(self._writing)
 
     async def _reserve(self, day: str, caller: Caller, micros: int) -> Mapping[str, int]:
         """Reserve `micros`. Returns the reserved amounts by key, only for keys that have a limit."""
-        own, of_own = self.user_daily_usd, "USER_DAILY_BUDGET_USD"
-        if caller.limits.daily_usd is not None:
-            own, of_own = caller.limits.daily_usd, "Your token's daily budget"
-        rows = (
-            (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
-            (_of_user(day, caller.user), own, of_own),
-        )
-        limits = [(key, limit, setting) for key, limit, setting in rows if limit is not None]
+        limits = self._budgets(day, caller)
         if not micros or not limits:
             return {}  # a free call needs no room, even on an overdrawn day
         reserved: dict[str, int] = {}
@@ -249,14 +240,14 @@ class Ledger:
             if self._writing:
                 # Write pending refunds first, since they make room.
                 await asyncio.wait(self._writing)
-            for key, limit, setting in limits:
-                spent = await self._state.add(key, micros, KEPT_SECONDS)
-                reserved[key] = micros
-                if key == _total(day):
-                    self._log_level(day, spent / _MICROS, limit)
-                if spent > _micros(limit):
+            for budget in limits:
+                spent = await self._state.add(budget.key, micros, KEPT_SECONDS)
+                reserved[budget.key] = micros
+                if budget.key == _total(day):
+                    self._log_level(day, spent / _MICROS, budget.usd)
+                if spent > _micros(budget.usd):
                     raise SearchBudgetError(
-                        f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
+                        f"{budget.origin} of ${budget.usd:g} has no room for this call. It resets at 00:00 UTC.",
                         retry_after=self.resets_in(),
                     )
 
@@ -278,6 +269,18 @@ class Ledger:
                 ) from None
             raise
         return reserved
+
+    def _budgets(self, day: str, caller: Caller) -> list[_Budget]:
+        """The budgets that a call of `caller` must fit: that of all callers, and the caller's own."""
+        of_caller, origin = self.user_daily_usd, "USER_DAILY_BUDGET_USD"
+        if caller.limits.daily_usd is not None:
+            of_caller, origin = caller.limits.daily_usd, "Your token's daily budget"
+        budgets = []
+        if self.daily_usd is not None:
+            budgets.append(_Budget(_total(day), self.daily_usd, "DAILY_BUDGET_USD"))
+        if of_caller is not None:
+            budgets.append(_Budget(_of_user(day, caller.user), of_caller, origin))
+        return budgets
 
     def _log_level(self, day: str, usd: float, limit: float) -> None:
         """Log if the cost of `day`, including calls in flight, reaches a new level. Each process logs for itself."""
@@ -327,7 +330,8 @@ class Ledger:
 
     def _written(self, task: asyncio.Task[None]) -> None:
         self._writing.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
             _log.error("The ledger could not write a cost (%s).", type(error).__name__)
 
     async def _write(self, amounts: Mapping[str, int]) -> None:
@@ -350,6 +354,14 @@ class Ledger:
 
     def _today(self) -> str:
         return _name(int(self._clock() // _DAY_SECONDS))
+
+
+class _Budget(NamedTuple):
+    """What may be spent of a day (USD), the state key of what is spent, and the words for where the limit comes from."""
+
+    key: str
+    usd: float
+    origin: str
 
 
 BYTES_PER_TOKEN = 3

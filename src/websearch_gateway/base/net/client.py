@@ -131,11 +131,9 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
 
         async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
             nonlocal booked
+            is_sent = event.endswith(".send_request_headers.started")
             # What opens a tunnel through a proxy reaches no vendor.
-            if (
-                event.endswith(".send_request_headers.started")
-                and about["request"].method != b"CONNECT"
-            ):
+            if is_sent and about["request"].method != b"CONNECT":
                 booked = usd
                 bill.book(usd)
 
@@ -147,13 +145,11 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         try:
             response = await self._transport(request.url).handle_async_request(request)
         except httpx2.TransportError as error:
+            # After a timeout the vendor may still answer, and bill it.
             if not isinstance(error, httpx2.TimeoutException):
                 bill.book(-booked)
-            if (
-                isinstance(error, httpx2.ConnectError)
-                and not is_about_tls(error)
-                and self._proxy_of(request.url)
-            ):
+            is_unreachable = isinstance(error, httpx2.ConnectError) and not is_about_tls(error)
+            if is_unreachable and self._proxy_of(request.url):
                 setting = self._outbound.proxy_setting(request.url.scheme)
                 raise UnreachableProxyError(unreachable_proxy(setting), request=request) from error
             raise
@@ -182,8 +178,10 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        for transport in (*self._transports.values(), *([self._only] if self._only else [])):
+        for transport in self._transports.values():
             await transport.aclose()
+        if self._only:
+            await self._only.aclose()
 
 
 def _proxy(url: str) -> httpx2.Proxy:
@@ -265,10 +263,8 @@ class HttpSearcher:
 
     def most_usd(self, query: SearchQuery) -> float:
         """The most that a search may cost, in USD: the price of each page that it may request."""
-        return (
-            min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES)
-            * self.price_usd
-        )
+        pages = math.ceil(query.max_results / self.provider.capabilities.page_size)
+        return min(pages, MAX_PAGES) * self.price_usd
 
     async def ask(self, call: Call) -> SearchResults:
         """Up to `max_results` distinct hits, from as many full pages as needed.
@@ -284,31 +280,33 @@ class HttpSearcher:
             SearchTimeoutError: the reply was not complete in time.
         """
         query = call.query
-        full = min(query.max_results, self.provider.capabilities.page_size)
+        capabilities = self.provider.capabilities
+        full_page = min(query.max_results, capabilities.page_size)
+        warnings = [capabilities.caveat] if capabilities.caveat else []
         body, hits = await self._page(self.provider.request(query), call)
-        more, pages, bodies = hits, 1, [body]
-        warnings = tuple(filter(None, [self.provider.capabilities.caveat]))
-        while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
-            request = await in_own_thread(self.provider.next_page, query, body, pages + 1)
+        bodies = [body]
+        hits_of_page = hits
+        for number in range(2, MAX_PAGES + 1):
+            if len(hits_of_page) < full_page or len(hits) >= query.max_results:
+                break
+            request = await in_own_thread(self.provider.next_page, query, body, number)
             if request is None:
                 break
             try:
-                body, more = await self._page(request, call)
+                body, hits_of_page = await self._page(request, call)
             except SearchError as error:
-                warnings += (
-                    f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",
-                )
+                reason = f"{error.code}: {error.message}"
+                warnings.append(f"Page {number} of {self.name} is missing: {reason}")
                 break
-            pages += 1
-            if more.keys() <= hits.keys():
+            if hits_of_page.keys() <= hits.keys():  # it has nothing new
                 break
-            hits |= more
+            hits = hits | hits_of_page
             bodies.append(body)
         return SearchResults(
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
             applied=self.provider.applied(query),
-            warnings=warnings,
+            warnings=tuple(warnings),
             bodies=tuple(bodies),
         )
 
@@ -332,7 +330,8 @@ class HttpSearcher:
             if self.on_headers is not None:
                 self.on_headers(reply.headers)
             refusal = await in_own_thread_if_large(len(reply.body), self._refusal, reply)
-            if error := refusal or self._failure(reply):
+            error = refusal or self._failure(reply)
+            if error:
                 raise error
         if not 200 <= reply.status < 300:
             call.bill.book(self.price_usd)  # the vendor says with this status that it found nothing
@@ -341,11 +340,10 @@ class HttpSearcher:
     def _refusal(self, reply: Reply) -> SearchError | None:
         """The provider's own error for the reply; a Retry-After header overrides the wait in it."""
         error = self.provider.refusal(reply.status, reply.headers, reply.body)
-        if (
-            isinstance(error, Unavailable)
-            and (seconds := parse_retry_after(reply.headers, self.clock())) is not None
-        ):
-            error.retry_after = seconds
+        if isinstance(error, Unavailable):
+            seconds = parse_retry_after(reply.headers, self.clock())
+            if seconds is not None:
+                error.retry_after = seconds
         return error
 
     def _failure(self, reply: Reply) -> SearchError | None:

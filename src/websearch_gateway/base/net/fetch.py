@@ -265,36 +265,24 @@ class Fetcher:
                 "content-type": "application/json",
                 "content-length": str(len(asked.body)),
             }
-        first, cookies, visited = target.host, CallCookies(), set[str]()
+        first = target.host
+        cookies = CallCookies()
+        visited: set[str] = set()
         try:
             async with asyncio.timeout(asked.deadline.remaining()):
                 for hops in range(MAX_REDIRECTS + 1):
                     visited.add(target.url)
-                    reply = await self._exchange(
-                        asked, target, cookies.added_to({**own, **extra}, target.url)
-                    )
+                    headers = cookies.added_to({**own, **extra}, target.url)
+                    reply = await self._exchange(asked, target, headers)
                     has_new_cookie = cookies.keep(target.url, reply.set_cookies)
                     following = reply.target
                     if reply.page is not None:
-                        # A refresh that comes back is no redirect: a ticker reloads itself.
-                        comes_back = (
-                            following is not None
-                            and following.url in visited
-                            and not has_new_cookie
-                        )
-                        if following is None or comes_back or hops == MAX_REDIRECTS:
+                        if following is None or hops == MAX_REDIRECTS:
                             return reply.page
-                    if asked.body is not None:
-                        message = (
-                            f"{first} redirects a request that may not be sent to another address."
-                        )
-                        raise SearchFetchError(message)
-                    if following is None:
-                        raise SearchFetchError(f"{target.host} redirects to no address.")
-                    if asked.follows is not None and not asked.follows(following.url):
-                        raise SearchFetchError(
-                            f"{first} redirects elsewhere.", details={"location": following.url}
-                        )
+                        # A refresh that comes back is no redirect: a ticker reloads itself.
+                        if following.url in visited and not has_new_cookie:
+                            return reply.page
+                    following = _followed(asked, target, following, first)
                     if (following.scheme, following.netloc) != (target.scheme, target.netloc):
                         extra = {}
                     target = following
@@ -362,6 +350,23 @@ class Fetcher:
         if check is not None:
             await check(url)
         return checked
+
+
+def _followed(asked: _Asked, target: Target, following: Target | None, first: str) -> Target:
+    """The address to which a redirect leads. Raises SearchFetchError if the request may not go there.
+
+    Args:
+        first: the host that was asked first.
+    """
+    if asked.body is not None:
+        message = f"{first} redirects a request that may not be sent to another address."
+        raise SearchFetchError(message)
+    if following is None:
+        raise SearchFetchError(f"{target.host} redirects to no address.")
+    if asked.follows is not None and not asked.follows(following.url):
+        message = f"{first} redirects elsewhere."
+        raise SearchFetchError(message, details={"location": following.url})
+    return following
 
 
 async def _tell(sending: Sending, event: str, _: object) -> None:

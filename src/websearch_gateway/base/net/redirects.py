@@ -10,6 +10,7 @@ import html
 import http.cookiejar
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -46,23 +47,23 @@ def refresh_of(url: str, headers: Mapping[str, str], page: bytes = b"") -> str |
         headers: with lower-case names.
         page: the reply if it is HTML.
     """
-    if target := _target(url, headers.get("refresh", "")):
+    target = _target(url, headers.get("refresh", ""))
+    if target:
         return target
     head = page[:_HEAD_BYTES]
     if b"refresh" not in head.lower():
         return None
     base = url
     for tag in _TAG.finditer(_HIDDEN.sub("", head.decode("latin-1"))):
-        attributes = {
-            name.lower(): html.unescape("".join(values))
-            for name, *values in _ATTRIBUTE.findall(tag[2])
-        }
+        attributes = {}
+        for name, *values in _ATTRIBUTE.findall(tag[2]):  # one of the three values is not empty
+            attributes[name.lower()] = html.unescape("".join(values))
         if tag[1].lower() == "base":
             base = _joined(url, attributes.get("href", "")) or url
-            continue
-        is_refresh = attributes.get("http-equiv", "").strip().lower() == "refresh"
-        if is_refresh and (target := _target(base, attributes.get("content", ""))):
-            return target
+        elif attributes.get("http-equiv", "").strip().lower() == "refresh":
+            target = _target(base, attributes.get("content", ""))
+            if target:
+                return target
     return None
 
 
@@ -94,23 +95,20 @@ class CallCookies:
 
     def keep(self, url: str, headers: Sequence[tuple[bytes, bytes]]) -> bool:
         """Keep the cookies of a reply from `url`. Returns whether one of them is new or has another value."""
-        given = [
-            (name, value)
-            for name, value in headers
-            if name.lower() == b"set-cookie" and _NAMED.match(value)
-        ]
+        given = []
+        for name, value in headers:
+            if name.lower() == b"set-cookie" and _NAMED.match(value):
+                given.append((name, value))
         if not given:
             return False
         policy = http.cookiejar.DefaultCookiePolicy(strict_domain=True)
-        cookies = self._by_port.setdefault(
-            urlsplit(url).port, httpx2.Cookies(http.cookiejar.CookieJar(policy))
-        )
+        jar = httpx2.Cookies(http.cookiejar.CookieJar(policy))
+        cookies = self._by_port.setdefault(urlsplit(url).port, jar)
         before = _values(cookies)
         if len(before) >= MOST_COOKIES:
             return False
-        reply = httpx2.Response(
-            200, headers=given[:MOST_COOKIES], request=httpx2.Request("GET", url)
-        )
+        request = httpx2.Request("GET", url)
+        reply = httpx2.Response(200, headers=given[:MOST_COOKIES], request=request)
         cookies.extract_cookies(reply)
         return _values(cookies) != before
 
@@ -129,5 +127,16 @@ class CallCookies:
         return {**others, "cookie": "; ".join((*given, value))}
 
 
-def _values(cookies: httpx2.Cookies) -> set[tuple[str, str, str, str | None]]:
-    return {(cookie.domain, cookie.path, cookie.name, cookie.value) for cookie in cookies.jar}
+class _Cookie(NamedTuple):
+    """A cookie as it is told from others, with its value."""
+
+    domain: str
+    path: str
+    name: str
+    value: str | None
+
+
+def _values(cookies: httpx2.Cookies) -> set[_Cookie]:
+    return {
+        _Cookie(cookie.domain, cookie.path, cookie.name, cookie.value) for cookie in cookies.jar
+    }

@@ -133,11 +133,9 @@ def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
         now: seconds since the epoch, subtracted from a date.
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""), now)
-    seconds = (
-        milliseconds / 1000
-        if milliseconds is not None
-        else _seconds(headers.get("retry-after", ""), now)
-    )
+    if milliseconds is not None:
+        return min(milliseconds / 1000, LONGEST_PAUSE_SECONDS)
+    seconds = _seconds(headers.get("retry-after", ""), now)
     return None if seconds is None else min(seconds, LONGEST_PAUSE_SECONDS)
 
 
@@ -256,9 +254,9 @@ def note_reply(reply: bytes | Mapping[str, Any]) -> None:
     for name, value in attributes.items():
         if isinstance(value, str) and _FIT_FOR_SPANS.fullmatch(value):
             span.set_attribute(f"gen_ai.response.{name}", value)
-    if stops := [
-        reason for reason in reasons if isinstance(reason, str) and _FIT_FOR_SPANS.fullmatch(reason)
-    ]:
+    texts = [reason for reason in reasons if isinstance(reason, str)]
+    stops = list(filter(_FIT_FOR_SPANS.fullmatch, texts))
+    if stops:
         span.set_attribute("gen_ai.response.finish_reasons", stops)
 
 

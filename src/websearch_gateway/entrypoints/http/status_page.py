@@ -114,7 +114,8 @@ def _traffic(snapshot: Snapshot) -> Html:
 def _cache(snapshot: Snapshot) -> Html:
     counts = snapshot.figures.cache
     exact, semantic, misses = (counts.get(kind, 0) for kind in ("exact", "semantic", "miss"))
-    if not (total := exact + semantic + misses):
+    total = exact + semantic + misses
+    if not total:
         return _card("From the cache", NONE, "No question yet")
     note = facts(f"{exact:,} exact", f"{semantic:,} similar", f"{misses:,} new")
     return _card("From the cache", percent((exact + semantic) / total), note)
@@ -168,22 +169,22 @@ def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
 
 
 def _tools(snapshot: Snapshot) -> Html:
-    rows = (
-        tag(
-            "tr",
-            tag("th", name, scope="row"),
-            _number(f"{sum(tool.outcomes.values()):,}", "Calls"),
-            _number(_some(_failed(tool)), "Failed"),
-            _number(_some(_refused(tool)), "Refused"),
-            *(
-                _number(text, title)
-                for text, title in zip(_latencies(tool), ("p50", "p95", "p99"), strict=True)
-            ),
-        )
-        for name, tool in sorted(snapshot.figures.tools.items())
-    )
-    return _table(
-        ("Tools", "Calls", "Failed", "Refused", "p50", "p95", "p99"), rows, "No call yet."
+    titles = ("Tools", "Calls", "Failed", "Refused", "p50", "p95", "p99")
+    tools = sorted(snapshot.figures.tools.items())
+    return _table(titles, (_tool(name, figures) for name, figures in tools), "No call yet.")
+
+
+def _tool(name: str, tool: ToolFigures) -> Html:
+    p50, p95, p99 = _latencies(tool)
+    return tag(
+        "tr",
+        tag("th", name, scope="row"),
+        _number(f"{sum(tool.outcomes.values()):,}", "Calls"),
+        _number(_some(_failed(tool)), "Failed"),
+        _number(_some(_refused(tool)), "Refused"),
+        _number(p50, "p50"),
+        _number(p95, "p95"),
+        _number(p99, "p99"),
     )
 
 
@@ -235,13 +236,14 @@ def _failures(snapshot: Snapshot, now: datetime) -> Html:
 def _table(titles: Sequence[str], rows: Iterable[Html], nothing: str) -> Html:
     """A section whose title is that of the first column."""
     title = tag("h2", titles[0])
-    if not (held := joined(*rows)):
+    body = joined(*rows)
+    if not body:
         return tag("section", title, tag("p", nothing, class_="note"))
     heads = (
         tag("th", name, scope="col", class_=name.lower().replace(" ", "-")) for name in titles[1:]
     )
     head = tag("thead", tag("tr", tag("th", title, scope="col"), *heads))
-    return tag("section", tag("table", head, tag("tbody", held)), class_=titles[0].lower())
+    return tag("section", tag("table", head, tag("tbody", body)), class_=titles[0].lower())
 
 
 def _number(text: str, title: str) -> Html:
@@ -254,11 +256,8 @@ REFUSED = frozenset({"VALIDATION", "FORBIDDEN_URL", "RATE_LIMIT", "BUDGET"})
 
 
 def _failed(tool: ToolFigures) -> int:
-    return sum(
-        count
-        for outcome, count in tool.outcomes.items()
-        if outcome not in ("ok", "CANCELLED", *REFUSED)
-    )
+    no_failures = ("ok", "CANCELLED", *REFUSED)
+    return sum(count for outcome, count in tool.outcomes.items() if outcome not in no_failures)
 
 
 def _refused(tool: ToolFigures) -> int:

@@ -89,13 +89,14 @@ class StaticEmbedder:
 
         The vocabulary is in the order of frequency, and a word of several pieces is rarer than its first one.
         """
-        spelt = [self._pieces(word) or [UNKNOWN] for word in words]
-        return [
-            max(0.0, math.log(first) + _EACH_PIECE * len(more) - _FREQUENT)
-            if first != UNKNOWN
-            else _RAREST
-            for first, *more in spelt
-        ]
+        return list(map(self._rarity, words))
+
+    def _rarity(self, word: str) -> float:
+        pieces = self._pieces(word)
+        if not pieces or pieces[0] == UNKNOWN:
+            return _RAREST
+        first, *more = pieces
+        return max(0.0, math.log(first) + _EACH_PIECE * len(more) - _FREQUENT)
 
     def knows(self, text: str) -> bool:
         """Whether at least half of the text's pieces are in the vocabulary. False for scripts other than Latin."""

@@ -62,12 +62,11 @@ def text_elsewhere(text: str, url: str) -> Elsewhere | None:
         Elsewhere(_from_scripts(root), FROM_SCRIPTS),
         Elsewhere(max(templates, key=len, default=""), FROM_TEMPLATE),
     ]
-    found = next(
-        (candidate for candidate in candidates if len(candidate.html) >= _LEAST_CHARS), None
-    )
-    if found is None:
-        _refuse_frames(root, url)
-    return found
+    for candidate in candidates:
+        if len(candidate.html) >= _LEAST_CHARS:
+            return candidate
+    _refuse_frames(root, url)
+    return None
 
 
 def _inner(element: Any) -> Iterator[str]:
@@ -103,7 +102,8 @@ def _from_scripts(root: Any) -> str:
             continue
         if "ld+json" not in kind:
             others.append(data)
-        for node in _nodes(data) if "ld+json" in kind else ():
+            continue
+        for node in _nodes(data):
             body = node.get("articleBody")
             if isinstance(body, str) and len(body) >= _LEAST_CHARS:
                 return _as_html([str(node.get("headline") or ""), body])

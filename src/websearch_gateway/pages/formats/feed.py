@@ -54,13 +54,12 @@ def feed(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: the body is not a feed.
     """
-    found = parse_feed(body, charset, url)
-    entries = (
-        _markdown(entry, url) for entry in found.entries if entry.title or entry.link or entry.body
-    )
-    parts = (part for part in (found.description, *entries) if part)
-    cut = (TOO_LONG.format(MOST_ENTRIES),) if found.is_cut else ()
-    return Extracted(found.title, "\n\n".join(parts) or "The feed is empty.", None, cut)
+    parsed = parse_feed(body, charset, url)
+    entries = [entry for entry in parsed.entries if entry.title or entry.link or entry.body]
+    parts = [parsed.description, *(_markdown(entry, url) for entry in entries)]
+    text = "\n\n".join(filter(None, parts))
+    warnings = (TOO_LONG.format(MOST_ENTRIES),) if parsed.is_cut else ()
+    return Extracted(parsed.title, text or "The feed is empty.", None, warnings)
 
 
 def parse_feed(body: bytes, charset: str = "utf-8", url: str = "") -> Feed:
@@ -79,24 +78,25 @@ def parse_feed(body: bytes, charset: str = "utf-8", url: str = "") -> Feed:
     root = etree.fromstring(body, parser) if body else None
     if root is None or _tag(root) not in ("rss", "feed", "rdf"):
         raise SearchFetchError("The feed is neither RSS nor Atom.")
-    about = next((child for child in root if _tag(child) == "channel"), root)
-    found = (element for element in root.iter() if _tag(element) in ("item", "entry"))
-    entries = tuple(
-        Entry(
-            title=_first_of(entry, "title"),
-            link=_link(entry, url),
-            author=", ".join(_each(entry, "creator", "author")),
-            date=day_of(_first_of(entry, "pubdate", "published", "date", "updated")),
-            body=_html(entry, "encoded", "content", "description", "summary"),
-            base=_base(entry, ""),
-        )
-        for entry in islice(found, MOST_ENTRIES)
-    )
+    channel = next((child for child in root if _tag(child) == "channel"), root)
+    elements = (element for element in root.iter() if _tag(element) in ("item", "entry"))
+    entries = tuple(_entry(element, url) for element in islice(elements, MOST_ENTRIES))
     return Feed(
-        _first_of(about, "title"),
-        _first_of(about, "description", "subtitle"),
+        _first_of(channel, "title"),
+        _first_of(channel, "description", "subtitle"),
         entries,
-        any(True for _ in found),
+        is_cut=next(elements, None) is not None,
+    )
+
+
+def _entry(element: Any, url: str) -> Entry:
+    return Entry(
+        title=_first_of(element, "title"),
+        link=_link(element, url),
+        author=", ".join(_each(element, "creator", "author")),
+        date=day_of(_first_of(element, "pubdate", "published", "date", "updated")),
+        body=_html(element, "encoded", "content", "description", "summary"),
+        base=_base(element, ""),
     )
 
 
@@ -118,11 +118,10 @@ def _html(element: Any, *names: str) -> str:
     for child in _children(element, names):
         kind = child.get("type", "html")
         inside = "".join(etree.tostring(inner, encoding="unicode") for inner in child)
-        text = (
-            html.escape(child.text or "")
-            if kind in ("text", "text/plain") or inside
-            else child.text or ""
-        )
+        text = child.text or ""
+        is_markup = kind not in ("text", "text/plain") and not inside
+        if not is_markup:
+            text = html.escape(text)
         if (text + inside).strip():
             return text + inside
     return ""
@@ -141,13 +140,11 @@ def _each(element: Any, *names: str) -> Iterator[str]:
         name = next(_children(child, ("name",)), child)  # of an author in Atom
         text = "".join(name.itertext())
         # RSS does not say whether its titles are markup.
-        if child.get("type") not in (
-            "text",
-            "xhtml",
-        ):
+        if child.get("type") not in ("text", "xhtml"):
             text = html.unescape(_TAG.sub(" ", text))
-        if words := " ".join(text.split()):
-            yield words
+        line = " ".join(text.split())
+        if line:
+            yield line
 
 
 def _link(element: Any, url: str) -> str:

@@ -285,8 +285,8 @@ TOO_LONG = "The page has more than {:,} characters of text; the rest is left out
 
 
 def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
-    """The result of `read(*arguments)` (`Extracted` or a `sites.Document`) without active or hidden content, and with
-    warnings about it.
+    """The result of `read(*arguments)` (`Extracted` or a `Document` of `sites.api`) without active or hidden content,
+    and with warnings about it.
 
     Args:
         url: the source of the text; images of its own site may stay.
