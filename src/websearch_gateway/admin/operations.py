@@ -100,12 +100,10 @@ class Operations:
         """
         tokens = await self.api_tokens.all()
         days = await self.ledger.user_days([token.name for token in tokens])
-        rows = zip(tokens, days, strict=True)
-        return TokenUses(
-            tokens=tuple(
-                _token_use(token, day, self.api_tokens.has_expired(token)) for token, day in rows
-            )
-        )
+        uses = []
+        for token, day in zip(tokens, days, strict=True):
+            uses.append(_token_use(token, day, self.api_tokens.has_expired(token)))
+        return TokenUses(tokens=tuple(uses))
 
     async def _days(self, count: int) -> Sequence[Day]:
         return [await self.ledger.day(ago) for ago in range(count)]
@@ -113,30 +111,35 @@ class Operations:
     async def server_stats(self) -> ServerStats:
         """Load and latencies of this process, costs of all."""
         figures = self.statistics.figures()
-        warnings: tuple[str, ...] = ()
+        warnings = []
         days: Sequence[Day] = ()
         try:
             days = await self._days(DAYS)
         except StateUnavailable as error:
-            warnings = (f"The costs cannot be read: {error.message}",)
+            warnings.append(f"The costs cannot be read: {error.message}")
+        if self.state.problem:
+            warnings.append(str(self.state.problem))
         budget = self.ledger.daily_usd
+        left_today = None
+        if budget is not None and days:
+            left_today = max(0.0, round(budget - days[0].usd, 6))
+        # Today comes first, and is shown even before its first call.
+        shown_days = [day for day in days if day is days[0] or _has_calls(day)]
         return ServerStats(
             version=__version__,
-            started_at=datetime.fromtimestamp(figures.started_at, UTC).isoformat(
-                timespec="seconds"
-            ),
+            started_at=moment(figures.started_at),
             uptime_seconds=round(figures.uptime_seconds, 1),
             calls_per_minute=figures.calls_per_minute,
             tools=tuple(_tool(name, tool) for name, tool in sorted(figures.tools.items())),
             daily_budget_usd=budget,
-            left_today_usd=max(0.0, round(budget - days[0].usd, 6))
-            if budget is not None and days
-            else None,
-            days=tuple(
-                _cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]
-            ),
-            warnings=(*warnings, *([str(self.state.problem)] if self.state.problem else [])),
+            left_today_usd=left_today,
+            days=tuple(map(_cost, shown_days)),
+            warnings=tuple(warnings),
         )
+
+
+def _has_calls(day: Day) -> bool:
+    return any(day.calls_by_latency) or bool(day.usd)
 
 
 def _token_use(token: ApiToken, day: UserDay, has_expired: bool) -> TokenUse:
@@ -160,7 +163,14 @@ def moment(seconds: float) -> str:
 
 
 def _status(status: UpstreamStatus) -> ProviderStatus:
-    error = status.last_error
+    last_success = None
+    if status.last_success:
+        last_success = status.last_success.isoformat(timespec="seconds")
+    last_error = None
+    if status.last_error:
+        error = status.last_error
+        at = error.at.isoformat(timespec="seconds")
+        last_error = LastError(code=error.code, message=error.message, at=at)
     return ProviderStatus(
         name=status.name,
         breaker=status.breaker,
@@ -168,16 +178,10 @@ def _status(status: UpstreamStatus) -> ProviderStatus:
         calls=status.calls,
         failures=status.failures,
         error_rate=round(status.failures / status.calls, 4) if status.calls else None,
-        last_success_at=status.last_success.isoformat(timespec="seconds")
-        if status.last_success
-        else None,
+        last_success_at=last_success,
         p50_ms=_ms(status.p50),
         p95_ms=_ms(status.p95),
-        last_error=LastError(
-            code=error.code, message=error.message, at=error.at.isoformat(timespec="seconds")
-        )
-        if error
-        else None,
+        last_error=last_error,
     )
 
 

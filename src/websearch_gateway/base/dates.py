@@ -90,13 +90,18 @@ def _folded(text: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-_MONTH_OF = {
-    _folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()
-} | {
-    _folded(word): number
-    for line in _MORE_MONTHS.splitlines()
-    for number, word in enumerate(line.split(), 1)
-}
+def _numbers_of_months() -> dict[str, int]:
+    """The number of the month that each word names, folded."""
+    numbers = {}
+    for number, names in enumerate(_MONTHS, start=1):
+        numbers.update(dict.fromkeys(map(_folded, names.split()), number))
+    for names_of_year in _MORE_MONTHS.splitlines():
+        for number, name in enumerate(names_of_year.split(), start=1):
+            numbers[_folded(name)] = number
+    return numbers
+
+
+_MONTH_OF = _numbers_of_months()
 _UNIT_OF = {_folded(word): unit for unit, words in _UNITS.items() for word in words.split()}
 _DAYS_SINCE = {word: days for days, words in enumerate(_RECENT_DAYS) for word in words.split()}
 
@@ -108,11 +113,8 @@ MONTHS = tuple(words.split()[0] for words in _MONTHS)
 def month_named(word: str) -> int | None:
     """The number of the month that a word of any known language names; not short ones such as "out" and "set"."""
     folded = _folded(word)
-    return (
-        _MONTH_OF.get(folded)
-        if len(folded) > 3 or folded == "mai" or not folded.isascii()
-        else None
-    )
+    is_distinct = len(folded) > 3 or folded == "mai" or not folded.isascii()
+    return _MONTH_OF.get(folded) if is_distinct else None
 
 
 def utc_now() -> datetime:
@@ -122,11 +124,12 @@ def utc_now() -> datetime:
 
 def bucket(hours: int | None) -> Bucket | None:
     """The shortest period of at least so many hours; None without a limit, or for more than a year."""
-    return (
-        next((name for most, name in _BUCKETS if hours <= most), None)
-        if hours is not None
-        else None
-    )
+    if hours is None:
+        return None
+    for most_hours, name in _BUCKETS:
+        if hours <= most_hours:
+            return name
+    return None
 
 
 def iso_date(text: object) -> str | None:
@@ -154,7 +157,8 @@ def spoken_date(text: object, now: datetime) -> str | None:
     Only the date, unless the words give a time of day or count hours or minutes. Bare numbers are not a date: whether
     10/05 is in May depends on the country.
     """
-    if (standard := iso_date(text)) or not isinstance(text, str):
+    standard = iso_date(text)
+    if standard or not isinstance(text, str):
         return standard
     if not 3 <= len(text) <= _LONGEST_SPOKEN_DATE:
         return None
@@ -171,17 +175,18 @@ def _since(words: Sequence[str], now: datetime) -> str | None:
     for word in words:
         if word in _DAYS_SINCE:
             return (now.date() - timedelta(_DAYS_SINCE[word])).isoformat()
-    marked = [
-        word in _AGO or words[place : place + 3] == ["il", "y", "a"]
-        for place, word in enumerate(words)
-    ]
-    if not any(marked):
+    is_french_ago = ["il", "y", "a"] in (words[at : at + 3] for at in range(len(words)))
+    if not is_french_ago and _AGO.isdisjoint(words):
         return None
     counts = {}
     for number, word in pairwise(words):
         unit = _UNIT_OF.get(word)
-        if unit and (number in _ONE or (number.isascii() and number.isdigit())):
-            counts[unit] = 1 if number in _ONE else min(int(number), _MOST_UNITS)
+        if unit is None:
+            continue
+        if number in _ONE:
+            counts[unit] = 1
+        elif number.isascii() and number.isdigit():
+            counts[unit] = min(int(number), _MOST_UNITS)
     if not counts:
         return None
     months = counts.pop("months", 0) + 12 * counts.pop("years", 0)
@@ -189,11 +194,8 @@ def _since(words: Sequence[str], now: datetime) -> str | None:
     day = min(now.day, monthrange(year, month + 1)[1])  # or the last day of that month
     moment = now.replace(year=year, month=month + 1, day=day)
     moment -= timedelta(**{unit: float(count) for unit, count in counts.items()})
-    return (
-        _in_utc(moment)
-        if counts.keys() & {"seconds", "minutes", "hours"}
-        else moment.date().isoformat()
-    )
+    has_time = not counts.keys().isdisjoint(("seconds", "minutes", "hours"))
+    return _in_utc(moment) if has_time else moment.date().isoformat()
 
 
 def _named(words: Sequence[str], today: date) -> str | None:
@@ -202,13 +204,9 @@ def _named(words: Sequence[str], today: date) -> str | None:
     numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
     years = [number for number in numbers if 1000 <= number <= 9999]
     days = [number for number in numbers if 1 <= number <= 31]
-    if (
-        len(months) != 1
-        or len(years) > 1
-        or len(days) > 1
-        or len(numbers) != len(years) + len(days)
-        or not numbers
-    ):
+    is_clear = len(months) == 1 and len(years) <= 1 and len(days) <= 1
+    are_all_known = len(numbers) == len(years) + len(days)
+    if not is_clear or not are_all_known or not numbers:
         return None
     day = date(years[0] if years else today.year, months[0], days[0] if days else 1)
     if not years and day > today:
@@ -232,9 +230,7 @@ _DURATIONS_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "secon
 
 def in_words(seconds: float) -> str:
     """A duration in its largest unit, rounded down: `3 hours`, `1 minute`, `0 seconds`."""
-    length, unit = next(
-        ((length, unit) for length, unit in _DURATIONS_UNITS if seconds >= length),
-        _DURATIONS_UNITS[-1],
-    )
+    fitting = [row for row in _DURATIONS_UNITS if seconds >= row[0]]
+    length, unit = fitting[0] if fitting else _DURATIONS_UNITS[-1]
     number = int(seconds // length)
     return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

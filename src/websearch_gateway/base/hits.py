@@ -95,14 +95,11 @@ def make_hit(
     address = one_line(url)
     if not is_web_address(address):
         return None
-    text = (
-        content.encode("utf-8", "replace").decode()
-        if isinstance(content, str) and content.strip()
-        else None
-    )
-    return Hit(
-        address, one_line(title) or address, one_line(snippet), provider, published, score, text
-    )
+    text = None
+    if isinstance(content, str) and content.strip():
+        text = content.encode("utf-8", "replace").decode()
+    shown_title = one_line(title) or address
+    return Hit(address, shown_title, one_line(snippet), provider, published, score, text)
 
 
 FEWEST_ROWS = 5
@@ -135,13 +132,13 @@ _UNSPACED_GRAMMAR = (
     "คือ อะไร อย่าง ยังไง ทำไม ที่ไหน เมื่อ เท่าไหร่ เท่าไร เท่าใด กี่ ใคร การ ของ และ เป็น ที่ ใน ได้รับ ครั้ง เรียก จำนวน เพื่อ สามารถ "
     "ทำให้ ระหว่าง หนึ่ง เรื่อง กลุ่ม มากที่สุด เกี่ยวกับ ชื่อ"
 )
-# The runs of letters that stand for a word: Han by two, katakana by four, Hangul by the first two of a word, since
-# it inflects at the end, the alphabets of South-East Asia by six. A
-# Vietnamese word is mostly two syllables.
 _HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]+")
 _HANGUL = re.compile("[\uac00-\ud7af]+")
 _ALPHABETS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+"""Of South-East Asia."""
+_RUN_LENGTHS = ((_HAN, 2, 2), (_KATAKANA, 4, 2), (_ALPHABETS, 6, 4))
+"""How many letters in a row stand for a word in each script, and the letters of the shortest word that counts."""
 _KANA_AND_HAN = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"}
 
 
@@ -160,10 +157,11 @@ def is_unrelated(query: str, hits: Sequence[Hit], language: str | None = None) -
         return False
     codes = {code} if language else _possible(query, code)
     scripts = _scripts(query)
-    return (
-        sum(not _is_foreign(f"{hit.title} {hit.snippet}", codes, scripts) for hit in hits)
-        >= FEWEST_ROWS
-    )
+    unrelated = 0
+    for hit in hits:
+        if not _is_foreign(f"{hit.title} {hit.snippet}", codes, scripts):
+            unrelated += 1
+    return unrelated >= FEWEST_ROWS
 
 
 class _Wanted:
@@ -174,25 +172,24 @@ class _Wanted:
         spaced = _spaced_only(query)
         of_any_page = frozenset(_STEMS_OF_ANY_PAGE.split())
         stems = [stem for stem in query_terms(spaced, code) if stem not in of_any_page]
-        pairs = [" ".join(pair) for pair in pairwise(map(fold, stems))] if code == "vi" else []
+        pairs = []
+        if code == "vi":  # a word is mostly two syllables
+            pairs = [" ".join(pair) for pair in pairwise(map(fold, stems))]
         self._runs = frozenset(pairs or _runs(fold(query)))
         self._stems = frozenset(() if pairs else stems)
         words = [word for word in _WORD.findall(fold(spaced)) if len(word) >= _SHORTEST_PART]
-        self._words = [
-            word[:_LONGEST_WORD]
-            for word in words
-            if not self._stems.isdisjoint(self._stemmed(word))
-        ]
+        self._words: list[str] = []
         self._beginnings: dict[str, list[frozenset[str]]] = {}
-        for word in self._words:
-            self._beginnings.setdefault(word[:3], []).append(_trigrams(word))
-        ends = (
-            (word, length) for word in self._words for length in range(_SHORTEST_PART, len(word))
-        )
         # The parts of a compound that may be words, at its beginning or its end.
-        self._parts = frozenset(
-            part for word, length in ends for part in (word[:length], word[-length:])
-        )
+        self._parts: set[str] = set()
+        for word in words:
+            if self._stems.isdisjoint(self._stemmed(word)):
+                continue
+            word = word[:_LONGEST_WORD]
+            self._words.append(word)
+            self._beginnings.setdefault(word[:3], []).append(_trigrams(word))
+            for length in range(_SHORTEST_PART, len(word)):
+                self._parts |= {word[:length], word[-length:]}
 
     def __bool__(self) -> bool:
         return bool(self._stems or self._runs)
@@ -200,7 +197,9 @@ class _Wanted:
     def is_in(self, text: str) -> bool:
         """Whether a text holds a form of one of the words."""
         folded = fold(text)
-        if any(run in folded for run in self._runs) or any(word in folded for word in self._words):
+        if any(run in folded for run in self._runs):
+            return True
+        if any(word in folded for word in self._words):
             return True
         if not self._stems:
             return False
@@ -241,11 +240,9 @@ def _possible(query: str, code: str) -> set[str]:
     telling = function_words(code) - frozenset(_OF_NAMES.split())
     words = [word for word in _WORD.findall(query.casefold()) if len(word) > 1]
     is_telling = any(fold(word) in telling for word in words)
-    return (
-        {code}
-        if is_telling or 2 * sum(not word.isascii() for word in words) > len(words)
-        else {code, "en"}
-    )
+    foreign_words = sum(not word.isascii() for word in words)
+    is_mostly_foreign = 2 * foreign_words > len(words)
+    return {code} if is_telling or is_mostly_foreign else {code, "en"}
 
 
 def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:
@@ -279,12 +276,13 @@ def _spaced_only(text: str) -> str:
 def _runs(folded: str) -> Iterable[str]:
     """The runs of letters of the words in scripts without spaces; those of hiragana, mostly grammar, only alone."""
     text = _grammar().sub(" ", folded)
-    runs = [
-        *(part for run in _HAN.findall(text) for part in _pieces(run, 2) if len(run) > 1),
-        *(part for run in _KATAKANA.findall(text) for part in _pieces(run, 4) if len(run) > 1),
-        *(run[:2] for run in _HANGUL.findall(text) if len(run) > 1),
-        *(part for run in _ALPHABETS.findall(text) for part in _pieces(run, 6) if len(run) > 3),
-    ]
+    runs: list[str] = []
+    for script, length, shortest in _RUN_LENGTHS:
+        for run in script.findall(text):
+            if len(run) >= shortest:
+                runs += _pieces(run, length)
+    # Hangul inflects at the end of a word.
+    runs += [run[:2] for run in _HANGUL.findall(text) if len(run) > 1]
     return runs or re.findall(f"[{UNSPACED}]+", text)
 
 

@@ -54,10 +54,10 @@ class CachedReader:
 
     async def _load(self, key: str) -> Judgement | None:
         record = await self.stored.load(key)
+        if not record:
+            return None
         try:
-            judgement: Judgement | None = (
-                adapter(Judgement).validate_json(record) if record else None
-            )
+            judgement: Judgement = adapter(Judgement).validate_json(record)
         except ValueError:
             return None
         return judgement

@@ -57,26 +57,28 @@ class Wording:
         marks, content = _sorted_out(asks, words)
         free = list(_free(content))
         content = _with_sorted_alternatives([word for word in content if word not in free])
-        # Among keywords a plural may be a name: "aliens cast", "alien cast".
-        # Nor is the noun before "of" or "in" one: "king of spain", "kings of spain".
-        behind = zip(content, [*content[1:], ""], strict=False)
-        singular = (
-            word if after.startswith(("of\t", "in\t")) else _base(word) for word, after in behind
-        )
-        bases = tuple(singular) if words != spelled.split() else ()
+        # Among keywords, which have no frame, a plural may be a name: "aliens cast", "alien cast".
+        has_frame = words != spelled.split()
         return cls(
-            asks, marks, tuple(content), bases, tuple(sorted(_base(_bare(word)) for word in free))
+            asks,
+            marks,
+            words=tuple(content),
+            bases=tuple(_bases(content)) if has_frame else (),
+            free=tuple(sorted(_base(_bare(word)) for word in free)),
         )
 
     def is_same(self, other: Wording) -> bool:
         """Whether an answer to one question answers the other."""
-        if not (self.words and other.words) or (self.marks, self.free) != (other.marks, other.free):
+        if not self.words or not other.words:
             return False
-        if self.asks != other.asks and not (_is_task(self, other) or _is_task(other, self)):
+        if self.marks != other.marks or self.free != other.free:
             return False
-        return _match(self.words, other.words) or bool(
-            self.bases and _match(self.bases, other.bases)
-        )
+        is_one_task = _is_task(self, other) or _is_task(other, self)
+        if self.asks != other.asks and not is_one_task:
+            return False
+        if _match(self.words, other.words):
+            return True
+        return bool(self.bases) and _match(self.bases, other.bases)
 
     def key(self) -> str:
         """A text that is equal for any two questions that are the same.
@@ -173,14 +175,14 @@ def _joined(pieces: Sequence[str]) -> list[str]:
         if piece == "-":
             minus = True
             continue
+        parts = [piece.replace(" ", "")]
         name_and_number = _NAMED_NUMBER.fullmatch(piece)
-        parts = (
-            [part for part in name_and_number.groups() if part]
-            if name_and_number
-            else [piece.replace(" ", "")]
-        )
-        if minus:
-            parts = [f"-{parts[0]}", *parts[1:]] if parts[0][0].isdigit() else ["not", *parts]
+        if name_and_number:
+            parts = list(filter(None, name_and_number.groups()))
+        if minus and parts[0][0].isdigit():
+            parts[0] = f"-{parts[0]}"
+        elif minus:
+            words.append("not")
         words += parts
         minus = False
     return words
@@ -201,6 +203,7 @@ _AGENTS = {
 _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern), asks, replacement)
     for pattern, asks, replacement in (
+        # what is asked so, the way of asking ("" if another frame may follow), and what to write in place of the frame
         # an indirect question, behind "do you know"
         (r"^(what|who|where|when|how \w+) (.+) (is|are|was|were)$", "", r"\1 \3 \2"),
         # "is it safe to eat x" is "is x safe to eat"
@@ -252,6 +255,10 @@ _FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 """Applied in this order, at most the first that asks and any number of the others."""
 
 
+_SINGULAR_VERBS = {"are": "is", "does": "do", "were": "was"}
+"""The forms of a verb that ask in one way, by the other form."""
+
+
 def _frame(text: str) -> tuple[str, list[str]]:
     """The way of asking, and the words without their frame."""
     for pattern, asks, replacement in _FRAMES:
@@ -260,9 +267,8 @@ def _frame(text: str) -> tuple[str, list[str]]:
             continue
         text = pattern.sub(replacement, text, count=1)
         if asks:
-            return {"are": "is", "does": "do", "were": "was"}.get(
-                frame.expand(asks), frame.expand(asks)
-            ), text.split()
+            way = frame.expand(asks)
+            return _SINGULAR_VERBS.get(way, way), text.split()
     return "", text.split()
 
 
@@ -316,23 +322,22 @@ _SAME = {
 
 
 def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The marks, sorted, and the words that carry the subject."""
-    marks = ["past"] if asks in ("was", "did") else []
+    """The marks, sorted, and the words that carry the subject.
+
+    A word begins with the preposition that leads to it and a tab, and then with the negations before it: "of\\tnot x".
+    """
+    is_past = asks in ("was", "did")
+    modals: list[str] = []
     content: list[str] = []
     link = sign = ""
-    for place, word in enumerate(words):
-        before, after = (
-            words[place - 1] if place else "",
-            words[place + 1] if place + 1 < len(words) else "",
-        )
-        if word in _ARTICLES and not (
-            word == "a" and (before in _NAMED_BY_LETTER or after in _AMOUNTS)
-        ):
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        is_named_a = word == "a" and (before in _NAMED_BY_LETTER or after in _AMOUNTS)
+        if word in _ARTICLES and not is_named_a:
             continue
         if word in _AUXILIARIES:
-            marks += ["past"] * (word in _PAST and "past" not in marks)
+            is_past = is_past or word in _PAST
         elif word in _MODALS:
-            marks.append(word)
+            modals.append(word)
         elif word in _NEGATIONS:
             sign += f"{_NEGATIONS[word]} "
         elif word in _LINKS and after:
@@ -341,7 +346,10 @@ def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[
             word = _SAME.get(word, word)
             content.append(f"{link}\t{sign}{word}" if link else f"{sign}{word}")
             link = sign = ""
-    return tuple(sorted(marks)), [*content, *filter(None, [sign])]
+    if sign:
+        content.append(sign)
+    marks = [*modals, "past"] if is_past else modals
+    return tuple(sorted(marks)), content
 
 
 _CHOICES = word_set("better worse best first healthier cheaper safer faster easier")
@@ -379,17 +387,23 @@ def _free(words: Sequence[str]) -> Iterator[str]:
             yield candidates[0]
 
 
+def _bases(content: Sequence[str]) -> Iterator[str]:
+    """The words in the singular, but not a noun before "of" or "in": "king of spain" is not "kings of spain"."""
+    for word, after in zip(content, [*content[1:], ""], strict=False):
+        yield word if after.startswith(("of\t", "in\t")) else _base(word)
+
+
 def _base(word: str) -> str:
-    if (
-        len(word) < 4
-        or not word.endswith("s")
-        or word in _PLURAL_ONLY
-        or word.endswith(("ss", "us", "is", "ics"))
-    ):
+    """The word in the singular."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ics")):
+        return word
+    if word in _PLURAL_ONLY:
         return word
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
-    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "oes")) else word[:-1]
+    if word.endswith(("ches", "shes", "xes", "sses", "oes")):
+        return word[:-2]
+    return word[:-1]
 
 
 def _bare(word: str) -> str:
@@ -422,12 +436,12 @@ def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
     """Whether `plain` is the compound of `linked`: "capital of peru", "peru capital"; or "x vs y" is "y vs x"."""
     if "vs" in linked:
         middle = linked.index("vs")
-        return linked.count("vs") == 1 and (*linked[middle + 1 :], "vs", *linked[:middle]) == tuple(
-            plain
-        )
+        exchanged = (*linked[middle + 1 :], "vs", *linked[:middle])
+        return linked.count("vs") == 1 and exchanged == tuple(plain)
     if "from" in linked[1:]:  # "train from paris to nice", "paris to nice train"
         start = linked.index("from", 1)
-        return "to" in linked[start:] and (*linked[start + 1 :], *linked[:start]) == tuple(plain)
+        route_first = (*linked[start + 1 :], *linked[:start])
+        return "to" in linked[start:] and route_first == tuple(plain)
     has_links = any("\t" in word for word in linked)
     if "\t" in linked[0] or not has_links or not _NO_COMPOUND.isdisjoint(linked):
         return False

@@ -91,15 +91,13 @@ class SimilarQuestions:
         order = sorted(range(len(rows)), key=lambda place: -similarities[place])
         similar: list[Similar] = []
         for place in order:
-            if similarities[place] < least or len(similar) == most:
+            row, similarity = rows[place], similarities[place]
+            if similarity < least or len(similar) == most:
                 break
-            served = await self._served(rows[place], caller)
+            served = await self._served(row, caller)
             if served is not None:
-                similar.append(
-                    Similar(
-                        rows[place].kind, rows[place].query, min(similarities[place], 1.0), served
-                    )
-                )
+                # Rounding makes some cosines a little larger than 1.
+                similar.append(Similar(row.kind, row.query, min(similarity, 1.0), served))
         return similar
 
     async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:

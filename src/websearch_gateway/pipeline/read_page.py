@@ -138,11 +138,10 @@ class PageReading:
                 )
                 findings = await self.finder.find(page, queries, most, call)
             event.served("page", sum(map(len, findings.answers)), cache=page.cache)
+        rows = zip(request.queries, findings.answers, findings.nearest, strict=True)
         results = [
             QueryPassages(query=query, results=_shown(answer), nearest=_beginning(nearest))
-            for query, answer, nearest in zip(
-                request.queries, findings.answers, findings.nearest, strict=True
-            )
+            for query, answer, nearest in rows
         ]
         metadata = None
         if request.include_metadata:
@@ -186,7 +185,8 @@ class PageReading:
         self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool = False
     ) -> tuple[Page, tuple[str, ...]]:
         """The whole page, and warnings about its address. Raises what `content` raises."""
-        if (address := with_scheme(url)) is None:
+        address = with_scheme(url)
+        if address is None:
             raise invalid("url", "an absolute http or https URL", "http, https")
         leaves_cache = False
 
@@ -218,27 +218,33 @@ class PageReading:
         return page, (unknown,) if unknown else ()
 
 
-def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
-    return tuple(
-        PagePassage(
-            id=passage.id,
-            text=passage.text,
-            score=round(passage.score, 3),
-            section_path=passage.section_path,
-            page=passage.page,
-        )
-        for passage in answer
+def _shown(passages: Sequence[Passage]) -> tuple[PagePassage, ...]:
+    return tuple(map(_shown_passage, passages))
+
+
+def _shown_passage(passage: Passage) -> PagePassage:
+    return PagePassage(
+        id=passage.id,
+        text=passage.text,
+        score=round(passage.score, 3),
+        section_path=passage.section_path,
+        page=passage.page,
     )
 
 
 def _beginning(nearest: Passage | None) -> PagePassage | None:
+    """The first NEAREST_CHARS of a passage that hardly answers."""
     if nearest is None:
         return None
-    (passage,) = _shown([nearest])
+    passage = _shown_passage(nearest)
     text, rest = window(nearest.text, 0, NEAREST_CHARS)
     if rest is None:
         return passage
     return passage.model_copy(update={"text": f"{text.rstrip()} …"})
+
+
+_LONGEST_RAW = 10
+"""How many times as long as LONGEST_QUERY a query may be before it is normalised."""
 
 
 def _checked(queries: tuple[str, ...]) -> list[str]:
@@ -251,11 +257,14 @@ def _checked(queries: tuple[str, ...]) -> list[str]:
         raise invalid(
             "query", f"a query or a list of 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}"
         )
-    plain = [normalise(query) if len(query) <= 10 * LONGEST_QUERY else query for query in queries]
-    if not all(1 <= len(query) <= LONGEST_QUERY for query in plain):
-        raise invalid(
-            "query", f"1 to {LONGEST_QUERY} characters long", f"1-{LONGEST_QUERY} characters"
-        )
+    plain = []
+    for query in queries:
+        # Normalising shortens some texts, but takes too long for one that cannot become short enough.
+        text = normalise(query) if len(query) <= _LONGEST_RAW * LONGEST_QUERY else query
+        if not 1 <= len(text) <= LONGEST_QUERY:
+            allowed = f"1-{LONGEST_QUERY} characters"
+            raise invalid("query", f"1 to {LONGEST_QUERY} characters long", allowed)
+        plain.append(text)
     return plain
 
 
@@ -340,12 +349,15 @@ class PassageFinder:
         compared = await self._similarity.compare(prepared.subject, comparable, earlier)
         if len(prepared.subject.vectors) != vectors_before:
             self._keep(key, prepared)
-        similarities = [compared.similarities.get(query, {}) for query in queries]
+        similarities = []
+        for query in queries:
+            by_id = compared.similarities.get(query, {})
+            similarities.append([by_id.get(passage.id) for passage in prepared.passages])
         by_query = await self._workers.run(
             ranked,
             queries,
             ["\n".join((*passage.section_path, passage.text)) for passage in prepared.passages],
-            [[by_id.get(passage.id) for passage in prepared.passages] for by_id in similarities],
+            similarities,
             self._similarity.weight,
             max(most, MOST_RERANKED) if self._reranker else most,
             deadline=call,
@@ -420,20 +432,16 @@ class PassageFinder:
             cut_passages, page.markdown, self._size, deadline=deadline, size=size
         )
         has_pages = page.content_type == PDF
-        passages = tuple(
-            Passage(
-                piece["text"],
-                tuple(piece["section_path"]),
-                id=piece["id"],
-                page=piece["page"] if has_pages else None,
-            )
-            for piece in cut["passages"]
-        )
+        passages = []
+        for piece in cut["passages"]:
+            page_number = piece["page"] if has_pages else None
+            path = tuple(piece["section_path"])
+            passages.append(Passage(piece["text"], path, id=piece["id"], page=page_number))
         ids = [passage.id for passage in passages]
         embedded = dict(zip(ids, cut["embedded"], strict=True))
         sample = " ".join(embedded.values())[:SAMPLE_CHARACTERS]
         return _PreparedPage(
-            passages,
+            tuple(passages),
             Subject(embedded),
             is_known_script=self._similarity.knows(sample),
             more=cut["more"],

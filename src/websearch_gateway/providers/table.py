@@ -65,11 +65,8 @@ class SharedProvider(Provider):
 
     @property
     def key_setting(self) -> str | None:
-        return next(
-            row.fields["key"].upper() if row.has_key else None
-            for row in ROWS
-            if row.name == self.name
-        )
+        (row,) = (row for row in ROWS if row.name == self.name)
+        return row.fields["key"].upper() if row.has_key else None
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """The request for page `page` (1 is the first)."""
@@ -131,7 +128,9 @@ class SharedProvider(Provider):
     def since(self, query: SearchQuery, shape: str) -> str | None:
         """The first day of the freshness, formatted, for vendors that take a date."""
         freshness = bucket(query.freshness_hours)
-        return format(self.clock() - timedelta(days=_DAYS[freshness]), shape) if freshness else None
+        if freshness is None:
+            return None
+        return format(self.clock() - timedelta(days=_DAYS[freshness]), shape)
 
 
 def given(**fields: Any) -> dict[str, Any]:
@@ -152,11 +151,12 @@ class Entry:
     @property
     def needs(self) -> tuple[str, ...]:
         """The settings that it requires: those without a default."""
-        fields = Settings.model_fields
-        named = (
-            setting for setting in self.row.fields.values() if setting not in self.row.optional
-        )
-        return tuple(setting for setting in named if fields[setting].default is None)
+        needs = []
+        for setting in self.row.fields.values():
+            has_default = Settings.model_fields[setting].default is not None
+            if not has_default and setting not in self.row.optional:
+                needs.append(setting)
+        return tuple(needs)
 
     def missing(self, settings: Settings) -> list[str]:
         """The environment variables of required settings that are not set."""
@@ -164,13 +164,11 @@ class Entry:
 
     def build(self, settings: Settings) -> Provider:
         """Create the provider from its settings."""
-        make: Callable[..., Provider] = _code(self)
-        return make(
-            **{
-                field: _plain(getattr(settings, setting))
-                for field, setting in self.row.fields.items()
-            }
-        )
+        make: Callable[..., Provider] = _class_of(self)
+        fields = {}
+        for field_name, setting in self.row.fields.items():
+            fields[field_name] = _plain(getattr(settings, setting))
+        return make(**fields)
 
 
 def _plain(value: Any) -> Any:
@@ -205,11 +203,12 @@ def advice(settings: Settings) -> str:
 
     Providers that need no key often block callers, or cover little.
     """
-    names = {row.name for row in configured(settings)}
+    names = {provider.name for provider in configured(settings)}
     if any(entry.needs for entry in PROVIDERS if entry.name in names):
         return ""
-    sold = sorted(filter(None, map(_sold, PROVIDERS)))[:_MOST_ADVISED]
-    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, _, key, page in sold)
+    sold = list(filter(None, map(_sold, PROVIDERS)))
+    cheapest = sorted(sold, key=lambda offer: offer.usd)[:_MOST_ADVISED]
+    keys = " or ".join(map(str, cheapest))
     # The two keys that people most often have already.
     alternatives = []
     if "TAVILY_API_KEY" not in keys:
@@ -219,22 +218,33 @@ def advice(settings: Settings) -> str:
     return ". ".join([f"No search provider has a key here: set {keys}", *alternatives]) + "."
 
 
-def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
-    """Price, place in the table, key and page of a provider that needs only one key and is not being shut down."""
-    can: Capabilities = _code(entry).capabilities
+class _Offer(NamedTuple):
+    """What a provider costs (USD a request), its key, and the page of its prices."""
+
+    usd: float
+    key: str
+    page: str
+
+    def __str__(self) -> str:
+        return f"{self.key} (USD {self.usd:g} a request, {self.page})"
+
+
+def _sold(entry: Entry) -> _Offer | None:
+    """The offer of a provider that needs only one key and is not being shut down."""
+    can: Capabilities = _class_of(entry).capabilities
     if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1 or entry.row.engine:
         return None
     page = can.price_source.partition(",")[0]
-    return can.cost_per_call_usd, PROVIDERS.index(entry), entry.needs[0].upper(), page
+    return _Offer(can.cost_per_call_usd, entry.needs[0].upper(), page)
 
 
-def _code(entry: Entry) -> Any:
-    members = vars(import_module(f"{__package__}.{entry.row.module or entry.name}")).values()
-    return next(
-        member
-        for member in members
-        if isinstance(member, type) and getattr(member, "name", None) == entry.name
-    )
+def _class_of(entry: Entry) -> Any:
+    """The class of a provider: the one of its module that has its name."""
+    module = import_module(f"{__package__}.{entry.row.module or entry.name}")
+    for member in vars(module).values():
+        if isinstance(member, type) and getattr(member, "name", None) == entry.name:
+            return member
+    raise LookupError(f"{module.__name__} has no provider {entry.name}")
 
 
 def _remedy(entry: Entry, settings: Settings) -> str:
@@ -254,7 +264,8 @@ def _named(settings: Settings) -> list[Entry]:
             raise SearchNotConfiguredError(
                 f"SEARCH_PROVIDERS names {name!r}; the known providers are {known_names}."
             )
-        if missing := table[name].missing(settings):
+        missing = table[name].missing(settings)
+        if missing:
             raise SearchNotConfiguredError(
                 f"SEARCH_PROVIDERS names {name}, which needs {' and '.join(missing)}."
             )

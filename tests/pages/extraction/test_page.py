@@ -175,6 +175,27 @@ def test_a_script_of_up_to_two_hundred_thousand_characters_is_read(
     assert (declared_kind(root) == "article") is True
 
 
+@pytest.mark.parametrize(
+    ("kind", "day"),
+    [
+        ("Article", "2024-03-05"),
+        (["Thing", "Article"], "2024-03-05"),
+        ([{"@id": "Thing"}, "Article"], "2024-03-05"),
+        ({"@id": "Article"}, None),
+        ([], None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_a_declared_type_of_any_shape_leaves_the_page_readable(
+    kind: object, day: str | None
+) -> None:
+    content = json.dumps({"@type": kind, "datePublished": "2024-03-05"})
+    root = page.parse(f'<body><script type="application/ld+json">{content}</script>{TEXT}')
+    assert root is not None
+    assert page.declared_date(root) == day
+
+
 @pytest.mark.parametrize(("length", "is_kept"), [(300, False), (301, True)])
 def test_a_link_to_a_neighbour_has_up_to_three_hundred_characters(
     length: int, is_kept: bool

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from websearch_gateway.base import Block, blocks, estimate_tokens, lines, plain
+from websearch_gateway.base import Block, blocks, estimate_tokens, lines, plain, word_set
 from websearch_gateway.docs.crawl.definitions import headed
 from websearch_gateway.docs.crawl.scope import Scope, sorted_out
 from websearch_gateway.docs.models import ChunkDraft, Symbol, SymbolKind, values_of
@@ -83,15 +83,14 @@ def cut(
     chunks = []
     for group in _groups(markdown, set(offsets), set(definitions), found):
         first, last = group[0], group[-1]
-        place, end = bisect_right(offsets, first.start), bisect_right(offsets, last.end)
-        anchor = anchors[place - 1][1] if place else ""
-        inner = tuple(
-            (offset - first.start + len(first.before), name) for offset, name in anchors[place:end]
-        )
+        inside = bisect_right(offsets, first.start)
+        behind = bisect_right(offsets, last.end)
+        anchor = anchors[inside - 1][1] if inside else ""
+        shift = len(first.before) - first.start
+        inner = tuple((offset + shift, name) for offset, name in anchors[inside:behind])
+        path = _common(group)
         chunks.append(
-            ChunkDraft(
-                first.start, last.end, _common(group), anchor, first.before, last.after, inner
-            )
+            ChunkDraft(first.start, last.end, path, anchor, first.before, last.after, inner)
         )
     return tuple(chunks)
 
@@ -105,15 +104,14 @@ def _groups(
     for piece in pieces(markdown, TARGET, found):
         length = estimate_tokens(markdown[piece.start : piece.end])
         is_start = piece.is_heading or piece.start in starts
-        least = 1 if begins_inside else ENOUGH
-        joins = (
-            bool(group)
-            and piece.start not in definitions
-            and _joins(group[-1], piece, filled, length, least if is_start else TARGET)
-        )
-        if group and not joins:
-            yield group
-            group, filled = [], 0
+        enough = TARGET
+        if is_start:  # a chunk that begins inside a section ends with it
+            enough = 1 if begins_inside else ENOUGH
+        if group:
+            is_definition = piece.start in definitions
+            if is_definition or not _joins(group[-1], piece, filled, length, enough):
+                yield group
+                group, filled = [], 0
         if not group:
             begins_inside = not is_start and piece.start > 0
         group.append(piece)
@@ -134,12 +132,15 @@ def _joins(previous: Piece, piece: Piece, filled: int, length: int, enough: int)
 
 
 def _common(group: Sequence[Piece]) -> tuple[str, ...]:
+    """The headings above all pieces; those above the first one if there are none."""
     path = group[0].path
     for piece in group[1:]:
-        length = next(
-            (i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None
-        )
-        path = path[: min(len(path), len(piece.path)) if length is None else length]
+        length = 0
+        for heading, other in zip(path, piece.path, strict=False):
+            if heading != other:
+                break
+            length += 1
+        path = path[:length]
     return path or group[0].path
 
 
@@ -210,35 +211,9 @@ _PROTOTYPE = re.compile(
     r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;",
     re.MULTILINE,
 )
-_STATEMENTS = frozenset(
-    (
-        *(
-            "alter",
-            "begin",
-            "call",
-            "case",
-            "create",
-            "delete",
-            "drop",
-            "else",
-            "explain",
-            "goto",
-            "grant",
-            "insert",
-        ),
-        *(
-            "new",
-            "pragma",
-            "return",
-            "revoke",
-            "select",
-            "set",
-            "throw",
-            "update",
-            "values",
-            "with",
-        ),
-    )
+_STATEMENTS = word_set(
+    "alter begin call case create delete drop else explain goto grant insert new pragma return revoke select set throw "
+    "update values with"
 )
 """The first words of statements that look like a prototype in C: `return`, and those of SQL."""
 _SPECIAL_NAME = re.compile(
@@ -278,64 +253,65 @@ def page_symbols(
             found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
 
     for name, anchor in defined:
-        # Where the anchor is an empty element before one.
+        # Where the anchor is an empty element before a heading, the place is that of the heading.
         heading = _NO_ID.sub("-", name.lower()).strip("-")
         place = offsets.get(anchor, offsets.get(heading, 0))
         add(name, "option" if name.startswith("-") else "api", anchor, place)
-    item = _RUST_TITLE.fullmatch(title)
-    whole = f"{item[2]}::{item[1]}" if item else ""
-    if whole:
-        add(whole, "api", "", 0)
+    rust_item = _RUST_TITLE.fullmatch(title)
+    rust_path = f"{rust_item[2]}::{rust_item[1]}" if rust_item else ""
+    if rust_path:
+        add(rust_path, "api", "", 0)
     owner, joint = _owner(markdown, title)
     if owner:
         add(owner, "api", "", 0)
         for offset, anchor in anchors:
-            if named := _member(
-                markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor
-            ):
-                add(f"{owner}{joint}{named}", "api", anchor, offset)
+            line = markdown[offset : offset + LONGEST_TERM].partition("\n")[0]
+            member = _member(line, anchor)
+            if member:
+                add(f"{owner}{joint}{member}", "api", anchor, offset)
     listed = blocks(markdown) if found_blocks is None else found_blocks
+    is_haskell_module = "." in title and re.fullmatch(_NAME, title)
     for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
-        add(
-            f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name,
-            kind,
-            anchor,
-            offset,
-        )
-        if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
+        is_rust_member = rust_path and _RUST_ID.fullmatch(anchor)
+        add(f"{rust_path}::{name}" if is_rust_member else name, kind, anchor, offset)
+        if is_haskell_module and _HADDOCK_ID.fullmatch(anchor):
             add(f"{title}.{name}", kind, anchor, offset)
-    # Its constructors have the name of a class.
+    # The constructors of a class have its name.
     anchored = {name for name, anchor in found if anchor} - {owner}
-    return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
+    return tuple(
+        symbol for (name, anchor), symbol in found.items() if anchor or name not in anchored
+    )
 
 
 def _owner(markdown: str, title: str) -> tuple[str, str]:
     """The class, module or function that a page of doxygen, qdoc, ExDoc, javadoc or TypeDoc describes, as `# Class
     Table` does, and what its language writes between it and a member; empty for other pages.
     """
-    if titled := _DOXYGEN_TITLE.fullmatch(title) or _QDOC_TITLE.fullmatch(title):
-        return titled[1], "::"
-    if titled := _MODULE_TITLE.fullmatch(title) or _JAVADOC_TITLE.fullmatch(title):
-        return titled[1], ":" if titled[1].islower() else "."
+    of_cpp = _DOXYGEN_TITLE.fullmatch(title) or _QDOC_TITLE.fullmatch(title)
+    if of_cpp:
+        return of_cpp[1], "::"
+    of_module = _MODULE_TITLE.fullmatch(title) or _JAVADOC_TITLE.fullmatch(title)
+    if of_module:
+        is_erlang = of_module[1].islower()
+        return of_module[1], ":" if is_erlang else "."
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
-    before = re.match(r"(?:Class|Interface): |", title)
-    is_of = (
-        heading
-        and before
-        and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[before.end() :])
-    )
-    return (heading[1], ".") if heading and is_of else ("", "")
+    if heading is None:
+        return "", ""
+    title = re.sub(r"^(?:Class|Interface): ", "", title)
+    is_title = re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title)
+    return (heading[1], ".") if is_title else ("", "")
 
 
 def _member(line: str, anchor: str) -> str:
     """The member whose heading a line is, if its id says so too; "" otherwise."""
-    named = _MEMBER.fullmatch(line) or (
-        not line.startswith("# ") and _SIGNATURE.fullmatch(plain(line))
-    )
-    is_same = named and (
-        _DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1]
-    )
-    return named[1] if named and is_same else ""
+    named = _MEMBER.fullmatch(line)
+    if named is None and not line.startswith("# "):
+        named = _SIGNATURE.fullmatch(plain(line))
+    if named is None:
+        return ""
+    name = named[1]
+    name_in_id = re.split("[(/-]", anchor.lstrip(".~"))[0]
+    return name if name_in_id == name or _DOXYGEN_ID.fullmatch(anchor) else ""
 
 
 def _definitions(
@@ -350,39 +326,37 @@ def _definitions(
         read_line = _READ_LINE.get(block.kind, _of_text)
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
-            is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
-            if (
-                read_line in (_of_text, _of_item)
-                and not (anchor or is_term)
-                and _defines_nothing(markdown, start, end)
-            ):
-                continue
-            # A list of links defines nothing.
-            if anchor and _LINK_ALONE.fullmatch(markdown, start, end):
-                continue
+            if anchor:
+                # A list of links defines nothing.
+                if _LINK_ALONE.fullmatch(markdown, start, end):
+                    continue
+            elif read_line in (_of_text, _of_item) and _defines_nothing(markdown, start, end):
+                is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
+                if not is_term:
+                    continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
 
 
 def _prototypes(markdown: str, block: Block) -> Iterator[tuple[int, str, Found]]:
     """The functions that a code block of declarations in C declares. One with braces is an example."""
-    if (
-        markdown.find(");", block.start, block.end) < 0
-        or markdown.find("{", block.start, block.end) >= 0
-    ):
+    has_prototype = markdown.find(");", block.start, block.end) >= 0
+    if not has_prototype or markdown.find("{", block.start, block.end) >= 0:
         return
-    for found in _PROTOTYPE.finditer(markdown, block.start, block.end):
-        if _COMPOUND.search(found[2]) and found[1].split()[0].lower() not in _STATEMENTS:
-            yield found.start(), "", (found[2], "heading")
+    for prototype in _PROTOTYPE.finditer(markdown, block.start, block.end):
+        types, name = prototype[1], prototype[2]
+        if _COMPOUND.search(name) and types.split()[0].lower() not in _STATEMENTS:
+            yield prototype.start(), "", (name, "heading")
 
 
 def _defines_nothing(markdown: str, start: int, end: int) -> bool:
     """Whether a line without an id is prose or a link: it does not begin with an option, and has a blank or a link."""
     if markdown.find("](", start, end) >= 0:
         return True
-    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip(
-        "`* "
-    ).startswith("-")
+    if markdown.find(" ", start, end) < 0:
+        return False
+    begins_with_option = markdown[start : start + 20].lstrip("`* ").startswith("-")
+    return not begins_with_option
 
 
 _NUMBER = re.compile(r"(?:\(\d+\)|\d+(?:\.\d+)*\.?)\s+")
@@ -412,15 +386,18 @@ def _of_text(line: str, anchor: str) -> Iterator[Found]:
         yield from ((name, "option") for name in _options(title))
     elif name := _named_by(anchor, title):
         yield name, "api"
-    elif (
-        anchor
-        and (head := _HEAD.match(title))
-        and len(head[0].split()) <= _MOST_WORDS
-        and re.search(r"\w", head[0])
-    ):
-        yield head[0].strip(), "api"
+    elif anchor and (term := _term(title)):
+        yield term, "api"
     elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
         yield title, "api"
+
+
+def _term(title: str) -> str:
+    """The few words at the beginning of a line that it explains; "" if they are no term."""
+    head = _HEAD.match(title)
+    if head is None or len(head[0].split()) > _MOST_WORDS or not re.search(r"\w", head[0]):
+        return ""
+    return head[0].strip()
 
 
 def _of_item(line: str, anchor: str) -> Iterator[Found]:
@@ -450,25 +427,29 @@ def _named_by(anchor: str, title: str) -> str | None:
     All are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/). Of rustdoc's
     `method.with_capacity` the name is the last part, as of haddock's `v:insertWith` and of texinfo's `index-max-3`.
     """
-    if match := _RUST_ID.fullmatch(anchor):
-        return match[1] if match[1] in title else None
-    if match := _HADDOCK_ID.fullmatch(anchor) or _TEXINFO_ID.fullmatch(anchor):
-        name = _TEXINFO_CODE.sub(lambda code: chr(int(code[1], 16)), match[1])
+    of_rust = _RUST_ID.fullmatch(anchor)
+    if of_rust:
+        return of_rust[1] if of_rust[1] in title else None
+    of_index = _HADDOCK_ID.fullmatch(anchor) or _TEXINFO_ID.fullmatch(anchor)
+    if of_index:
+        name = _TEXINFO_CODE.sub(_as_character, of_index[1])
         return name if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", title) else None
-    if (
-        "." in anchor
-        and "-inherited-from-" not in anchor
-        and (match := _DOTTED_ID.fullmatch(anchor))
-    ):
-        return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
+    if "." in anchor and "-inherited-from-" not in anchor:
+        dotted = _DOTTED_ID.fullmatch(anchor)
+        if dotted:
+            last_part = re.split(r"[.:>-]", dotted[1])[-1]
+            return dotted[1] if last_part in title else None
     if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
         return anchor
-    match = _TYPED_ID.fullmatch(anchor)
-    return (
-        match[1]
-        if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title)
-        else None
-    )
+    typed = _TYPED_ID.fullmatch(anchor)
+    if typed is None or not title.startswith(typed[1][0]):
+        return None
+    return typed[1] if typed[1] in re.sub(r"[()]", "", title) else None
+
+
+def _as_character(code: re.Match[str]) -> str:
+    """What texinfo writes as `_0024` in an id."""
+    return chr(int(code[1], 16))
 
 
 def _options(term: str) -> Iterator[str]:

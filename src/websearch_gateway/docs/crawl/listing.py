@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from websearch_gateway.base import LINK, blocks
@@ -86,11 +86,8 @@ def media_type(name: str) -> str:
 
 def most_bytes(name: str) -> int:
     """The largest size of a document with this name that is read."""
-    return (
-        MAX_OFFICE_BYTES
-        if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES
-        else MAX_PAGE_BYTES
-    )
+    suffix = PurePosixPath(name).suffix.lower()
+    return MAX_OFFICE_BYTES if suffix in OFFICE_SUFFIXES else MAX_PAGE_BYTES
 
 
 def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], ByReason]:
@@ -114,8 +111,11 @@ def _places(root: str, base: str, scope: Scope) -> Iterator[tuple[str, str]]:
             page, refusal = scope.place(base, base + quote(path + name, errors="surrogateescape"))
             if refusal != ELSEWHERE and not media_type(name):
                 refusal = NO_PAGE
-            room -= 0 if refusal else len(page)
-            yield page, refusal if refusal or room > 0 else "more files than a crawl lists"
+            if not refusal:
+                room -= len(page)
+                if room <= 0:
+                    refusal = "more files than a crawl lists"
+            yield page, refusal
 
 
 def is_archive(name: str) -> bool:
@@ -125,7 +125,10 @@ def is_archive(name: str) -> bool:
 
 def archive_ending(name: str) -> str:
     """The ending of an archive's name; "" if it is not an archive."""
-    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+    for ending in ENDINGS:
+        if name.lower().endswith(ending):
+            return ending
+    return ""
 
 
 def base_url(url: str) -> str:
@@ -195,12 +198,10 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             count += 1
             if count > MAX_FILES or member.offset_data + member.size > MAX_UNPACKED_BYTES:
                 raise _too_large()  # skipping a compressed member unpacks it, so it counts too
-            if (
-                member.isfile()
-                and _is_document(member.name)
-                and (file := tarred.extractfile(member)) is not None
-            ):
-                yield member.name, file
+            if member.isfile() and _is_document(member.name):
+                file = tarred.extractfile(member)
+                if file is not None:
+                    yield member.name, file
             tarred.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
             tarred.pax_headers = {}
 
@@ -231,7 +232,8 @@ class _Capped:
         self._left = most + 1
 
     def read(self, size: int = -1) -> bytes:
-        data = self._file.read(min(self._left, size if size >= 0 else self._left))
+        most = self._left if size < 0 else min(size, self._left)
+        data = self._file.read(most)
         self._left -= len(data)
         return data
 
@@ -250,6 +252,8 @@ FULL_TEXT = "llms-full.txt"
 MAX_TITLE_CHARS = 300
 MAX_HEAD_CHARS = 600
 """How far from the start of a page of a llms-full.txt its address may stand."""
+LONGEST_SLUG = 80
+"""Characters of a title in the address of a page that has none of its own."""
 _FRONT = re.compile(r"---[ \t]*\n(?:[\w-]{1,40}:[^\n]{0,500}\n){1,20}---")
 _NAMED_URL = re.compile(
     r"^(?:[>*_ \t]{0,6})(?:source|url|canonical|page url|link)(?: url)?[*_]{0,2}:[*_]{0,2}[ \t]*[\"'<]?((?:https?://|/)[^\s\"'>]+)",
@@ -292,11 +296,14 @@ def _placed(scope: Scope, base: str, urls: Iterable[str]) -> Pages:
 
 def sitemap_in(scope: Scope, body: bytes) -> tuple[Pages, list[str]]:
     """The pages of a sitemap, and the further sitemaps on the same origin that it names."""
-    listed = sitemap_urls(body)
-    further = [url for url, is_sitemap in listed if is_sitemap and origin(url) == scope.origin]
-    return _placed(
-        scope, scope.origin, [url for url, is_sitemap in listed if not is_sitemap]
-    ), further
+    pages = []
+    further = []
+    for url, is_sitemap in sitemap_urls(body):
+        if not is_sitemap:
+            pages.append(url)
+        elif origin(url) == scope.origin:
+            further.append(url)
+    return _placed(scope, scope.origin, pages), further
 
 
 def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
@@ -304,7 +311,8 @@ def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
     page_of = cache(partial(scope.link, folder))  # a page has hundreds of names
     found: Defined = {}
     for name, url, anchor in inventory(body, folder):
-        if page := page_of(url):
+        page = page_of(url)
+        if page:
             found.setdefault(page, []).append((name, anchor))
     return found
 
@@ -338,48 +346,77 @@ def full_text_in(scope: Scope, body: bytes, base: str) -> list[tuple[str, int, i
 
     A page without an address of its own in scope gets one below that of the file, `base`.
     """
-    found: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     taken: Counter[str] = Counter()
-    for title, url, start, stop in full_text_pages(body.decode("utf-8-sig", "replace")):
-        address = scope.link(base, url) if url else ""
-        slug = quote(_NO_SLUG.sub("-", title.lower()).strip("-")[:80]) or "page"
-        while not address or address in found:
+    for page in full_text_pages(body.decode("utf-8-sig", "replace")):
+        address = scope.link(base, page.url) if page.url else ""
+        slug = quote(_NO_SLUG.sub("-", page.title.lower()).strip("-")[:LONGEST_SLUG]) or "page"
+        while not address or address in places:
             taken[slug] += 1
-            address = f"{base}!/{slug}{f'-{taken[slug]}' if taken[slug] > 1 else ''}"
+            number = f"-{taken[slug]}" if taken[slug] > 1 else ""
+            address = f"{base}!/{slug}{number}"
         if scope.contains(address):
-            found[address] = start, stop
-    return [(address, *place) for address, place in found.items()]
+            places[address] = page.start, page.stop
+    return [(address, start, stop) for address, (start, stop) in places.items()]
 
 
-def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
-    """The pages of a llms-full.txt: title, address as written ("" if none is given), start and stop.
+class FullTextPage(NamedTuple):
+    """A page in a llms-full.txt: its title, its address as written ("" if none is given), and where its text is."""
+
+    title: str
+    url: str
+    start: int
+    stop: int
+
+
+class _Beginning(NamedTuple):
+    """Where a page may begin: at its heading, or at the front matter before it."""
+
+    level: int
+    start: int
+    heading: int
+    title: str
+
+
+def full_text_pages(text: str) -> list[FullTextPage]:
+    """The pages of a llms-full.txt.
 
     A page begins at a heading of the highest level in the file, or at the front matter before it. There is no standard:
     generators write the address as `Source: URL` or `URL: URL` below the heading, in front matter, or in the heading.
     """
-    starts: list[tuple[int, int, int, str]] = []
-    rule = front = -1
+    beginnings = _beginnings(text)
+    levels = Counter(beginning.level for beginning in beginnings)
+    level = 1 if levels[1] > 1 or not levels[2] else 2
+    chosen = [beginning for beginning in beginnings if beginning.level == level][:MOST_URLS]
+    stops = [beginning.start for beginning in chosen[1:]] + [len(text)]
+    pages = []
+    for beginning, stop in zip(chosen, stops, strict=False):
+        end_of_head = min(stop, beginning.heading + MAX_HEAD_CHARS)
+        address = _NAMED_URL.search(text, beginning.start, end_of_head)
+        address = address or _URL_IN_TITLE.search(beginning.title)
+        url = address[1].strip("<>") if address else ""
+        pages.append(FullTextPage(beginning.title, url, beginning.heading, stop))
+    return pages
+
+
+def _beginnings(text: str) -> list[_Beginning]:
+    """The headings of the first two levels, each with the front matter before it."""
+    beginnings: list[_Beginning] = []
+    rule = front_matter = -1
     for block in blocks(text):
         if block.kind == "rule":
             rule = block.start
-        # Its end underlines it.
-        elif block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule):
-            rule, front = -1, rule
-        elif block.kind == "heading" and block.level <= 2:
+        elif block.kind != "heading":
+            continue
+        elif rule >= 0 and _FRONT.match(text, rule):
+            # The last line of front matter, underlined by its end, reads like a heading.
+            front_matter, rule = rule, -1
+        elif block.level <= 2:
             title = text[block.start : block.end].lstrip("# ").partition("\n")[0][:MAX_TITLE_CHARS]
-            starts.append((block.level, front if front >= 0 else block.start, block.start, title))
-            front = -1
-    levels = Counter(level for level, *_ in starts)
-    level = 1 if levels[1] > 1 or not levels[2] else 2
-    chosen = [found[1:] for found in starts if found[0] == level][:MOST_URLS]
-    stops = [*(place for place, *_ in chosen[1:]), len(text)][: len(chosen)]
-    pages = []
-    for (place, start, title), stop in zip(chosen, stops, strict=True):
-        named = _NAMED_URL.search(text, place, min(stop, start + MAX_HEAD_CHARS))
-        in_title = _URL_IN_TITLE.search(title)
-        url = named[1] if named else in_title[1] if in_title else ""
-        pages.append((title, url.strip("<>"), start, stop))
-    return pages
+            start = front_matter if front_matter >= 0 else block.start
+            beginnings.append(_Beginning(block.level, start, block.start, title))
+            front_matter = -1
+    return beginnings
 
 
 def search_index_urls(body: bytes, base: str) -> list[str]:
@@ -388,7 +425,8 @@ def search_index_urls(body: bytes, base: str) -> list[str]:
     Both are what the site's own search page loads; neither has a published format.
     """
     text = body.decode("utf-8", "replace")
-    if opening := _DOCUMENT_NAMES.search(text):
+    opening = _DOCUMENT_NAMES.search(text)
+    if opening:
         end = text.find("]", opening.end())
         names = _QUOTED.finditer(text, opening.end(), max(end, opening.end()))
         return [_joined(base, f"{name[1]}.html") for name in islice(names, MOST_URLS)]
@@ -407,11 +445,8 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
     """
     if not body.startswith(b"# Sphinx inventory version 2"):
         return []
-    text = (
-        zlib.decompressobj()
-        .decompress(body.split(b"\n", 4)[4], MAX_INFLATED)
-        .decode("utf-8", "replace")
-    )
+    compressed = body.split(b"\n", 4)[4]  # four lines of header
+    text = zlib.decompressobj().decompress(compressed, MAX_INFLATED).decode("utf-8", "replace")
     found = []
     absolute = cache(partial(_joined, base))  # a page has hundreds of names
     for line in islice(io.StringIO(text), MAX_NAMES):
@@ -419,7 +454,9 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
         if entry is None or entry[2].startswith(("std:doc", "std:label", "std:term", "std:token")):
             continue
         name, role, place = entry[1], entry[2], entry[3]
-        page, _, anchor = (place[:-1] + name if place.endswith("$") else place).partition("#")
+        if place.endswith("$"):  # it stands for the name
+            place = place[:-1] + name
+        page, _, anchor = place.partition("#")
         if role.startswith("std:cmdoption"):
             name = _PROGRAM.sub("", name)
         found.append((name, absolute(page), anchor))

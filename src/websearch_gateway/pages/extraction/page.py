@@ -3,75 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from html import escape, unescape
-from itertools import islice
-from typing import Any
+from itertools import dropwhile, islice
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from websearch_gateway.base import word_set
 from websearch_gateway.foreign_json import MALFORMED, parse_json
 
-# Never text of the page, or never visible: scripts, pictures, and the options of a form.
-_UNREAD = [
-    *(
-        "script",
-        "style",
-        "template",
-        "svg",
-        "canvas",
-        "iframe",
-        "object",
-        "embed",
-        "audio",
-        "video",
-        "map",
-    ),
-    *(
-        "select",
-        "datalist",
-        "textarea",
-        "input",
-        "link",
-        "meta",
-        "base",
-        "head",
-        "title",
-        "noframes",
-        "param",
-    ),
-    *("source", "track", "frame", "frameset", "progress", "meter", "area"),
-]
-# The elements that may be in a `<head>` (https://html.spec.whatwg.org/#metadata-content); any other begins the body.
-_METADATA = frozenset(
-    {
-        "base",
-        "basefont",
-        "bgsound",
-        "link",
-        "meta",
-        "noscript",
-        "script",
-        "style",
-        "template",
-        "title",
-    }
+_UNREAD = word_set(
+    "script style template svg canvas iframe object embed audio video map select datalist textarea input link meta base "
+    "head title noframes param source track frame frameset progress meter area"
 )
-# libxml2 takes quadratic time over the attributes of one element.
-_LARGE_TAG = 20_000
-_OVERLOADED_TAG = re.compile(rf"<([A-Za-z][\w:-]*)\s[^<>]{{{_LARGE_TAG},}}>")
-_MANY_ATTRIBUTES = 500
-# The marks of a page builder that no longer runs: `[vc_row][vc_column width="1/2"]Text[/vc_column][/vc_row]`.
-_CLOSING_SHORTCODE = re.compile(r"\[/([a-z]{1,20})_[a-z]\w{0,40}\]")
-_MOST_BUILDERS = 20
-# A topic of Discourse: `/t/SLUG/ID`, `/t/ID`, with the number of a post or without.
-_TOPIC = re.compile(r"/t/(?:[^/]*[^/\d][^/]*/)?(\d+)(?:/|$)")
-_MOST_POSTS = 200
-POST, AROUND_A_POST = "userContent", "ItemComment"
-"""Vanilla's classes of the text of a post and of what is around it; `unfold_topic` gives them to posts of Discourse."""
-_POST = f'<div class="{AROUND_A_POST}"><div class="{POST}"><p>{{author}}</p><div>{{markup}}</div></div></div>'
+"""Never text of the page, or never visible: scripts, pictures, and the options of a form."""
+_METADATA = word_set("base basefont bgsound link meta noscript script style template title")
+"""The elements that may be in a `<head>` (https://html.spec.whatwg.org/#metadata-content); any other begins the body."""
 
-FROM_DATA = "The posts come from data that the page holds for its scripts; nobody sees them without scripts."
-TOO_MANY_POSTS = "The first {} of {} posts are read."
+_LARGE_TAG = 20_000
+_MANY_ATTRIBUTES = 500
+"""A tag longer than this (characters) with more attributes than this loses them: libxml2 takes quadratic time over the
+attributes of one element."""
+_OVERLOADED_TAG = re.compile(rf"<([A-Za-z][\w:-]*)\s[^<>]{{{_LARGE_TAG},}}>")
 
 
 def parse(text: str, *, plain: bool = False) -> Any | None:
@@ -81,22 +35,19 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
         plain: elements without the methods of `lxml.html`, which only trafilatura and htmldate need. They are a tenth
             faster to walk.
     """
-    from lxml import etree, html
+    from lxml import etree
 
-    if (root := _as_xhtml(text, plain=plain)) is not None:
+    root = _as_xhtml(text, plain=plain)
+    if root is not None:
         return root
-    safe, part = text.replace("\0", ""), _LARGE_TAG // 2
-    # There may be a large tag.
-    if any(safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)):
-        safe = _OVERLOADED_TAG.sub(
-            lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe
-        )
+    safe = text.replace("\0", "")
+    if _may_have_large_tag(safe):
+        safe = _OVERLOADED_TAG.sub(_without_attributes, safe)
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
     )
     if not plain:
-        # One class for all: `lxml.html` calls a Python function for each element to choose among its classes.
-        parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+        _make_elements_of_html(parser)
     try:
         root = etree.fromstring(safe.encode("utf-8", "replace"), parser)
     except (etree.ParserError, etree.XMLSyntaxError):
@@ -107,7 +58,33 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     return root
 
 
-_XHTML = "http://www.w3.org/1999/xhtml"
+def _make_elements_of_html(parser: Any) -> None:
+    """Give all elements one class: `lxml.html` calls a Python function for each to choose among its classes."""
+    from lxml import etree, html
+
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+
+
+def _may_have_large_tag(text: str) -> bool:
+    """Whether half the length of a large tag has no end of a tag: every large tag covers such a part whole."""
+    part = _LARGE_TAG // 2
+    return any(text.find(">", at, at + part) < 0 for at in range(0, len(text) - part, part))
+
+
+def _without_attributes(tag: re.Match[str]) -> str:
+    return f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0]
+
+
+_KNOWN_NAMESPACES = frozenset(
+    (
+        "",
+        "{http://www.w3.org/1999/xhtml",
+        "{http://www.w3.org/1998/Math/MathML",
+        "{http://www.w3.org/2000/svg",
+    )
+)
+"""As `rpartition("}")` cuts them from the names of elements."""
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 _IS_XHTML = re.compile(
     r"\s*<\?xml\b[^>]{0,200}>(?:\s|<!--(?:(?!-->).){0,2000}-->|<![^>\[]{0,300}>){0,20}<(?:\w{1,20}:)?html\b",
     re.DOTALL,
@@ -118,36 +95,33 @@ _MOST_XML = 5_000_000
 
 def _as_xhtml(text: str, *, plain: bool) -> Any | None:
     """The root element of a page that is well-formed XHTML and says so, without its prefixes; else None."""
-    from lxml import etree, html
+    from lxml import etree
 
     if len(text) > _MOST_XML or not _IS_XHTML.match(text):
         return None
-    written = _ENTITY.sub(
-        lambda entity: unescape(entity[0]).replace("<", "&lt;").replace("&", "&amp;"), text
-    )
+    xml = _ENTITY.sub(_as_character, text)
+    xml = _XML_DECLARATION.sub("", xml)  # it may name another charset than that of the bytes below
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
     if not plain:
-        parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+        _make_elements_of_html(parser)
     try:
-        root = etree.fromstring(
-            re.sub(r"^\s*<\?xml[^>]*>", "", written).encode("utf-8", "replace"), parser
-        )
+        root = etree.fromstring(xml.encode("utf-8", "replace"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
     for element in root.iter():
         if not isinstance(element.tag, str):  # an entity of its own
             return None
         namespace, _, name = element.tag.rpartition("}")
-        if namespace in (
-            "",
-            f"{{{_XHTML}",
-            "{http://www.w3.org/1998/Math/MathML",
-            "{http://www.w3.org/2000/svg",
-        ):
+        if namespace in _KNOWN_NAMESPACES:
             element.tag = name.lower()
     return root if root.tag == "html" else None
+
+
+def _as_character(entity: re.Match[str]) -> str:
+    """What an entity of HTML stands for, as XML may have it."""
+    return unescape(entity[0]).replace("<", "&lt;").replace("&", "&amp;")
 
 
 def _free_body(root: Any) -> None:
@@ -155,18 +129,34 @@ def _free_body(root: Any) -> None:
     from lxml import etree
 
     head = root.find("head")
-    children = [] if head is None else list(head)
-    first = next(
-        (place for place, child in enumerate(children) if child.tag not in _METADATA), None
-    )
-    if first is None:
+    if head is None:
+        return
+    of_body = list(dropwhile(_is_metadata, head))
+    if not of_body:
         return
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
-    children[-1].tail = (children[-1].tail or "") + (body.text or "")
+    last = of_body[-1]
+    last.tail = (last.tail or "") + (body.text or "")
     body.text = None
-    body[:0] = children[first:]
+    body[:0] = of_body
+
+
+def _is_metadata(element: Any) -> bool:
+    return element.tag in _METADATA
+
+
+_TOPIC = re.compile(r"/t/(?:[^/]*[^/\d][^/]*/)?(\d+)(?:/|$)")
+"""A topic of Discourse: `/t/SLUG/ID`, `/t/ID`, with the number of a post or without."""
+_MOST_POSTS = 200
+POST, AROUND_A_POST = "userContent", "ItemComment"
+"""Vanilla's classes of the text of a post and of what is around it; `unfold_topic` gives them to posts of Discourse."""
+_POST = f'<div class="{AROUND_A_POST}"><div class="{POST}"><p>{{author}}</p><div>{{markup}}</div></div></div>'
+_TEXT_OF_POST = "self::*[div/@class = $post]/div/div"
+
+FROM_DATA = "The posts come from data that the page holds for its scripts; nobody sees them without scripts."
+TOO_MANY_POSTS = "The first {} of {} posts are read."
 
 
 def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
@@ -184,44 +174,44 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
     )
     if holder is None or body is None or not is_discourse:
         return ()
+    posts = _posts_in(holder.get("data-preloaded"), topic[1])
+    elements: list[Any] = []
+    for post in posts[:_MOST_POSTS]:
+        page = parse(_POST.format(author=escape(post.author), markup=post.markup))
+        if page is not None:
+            elements += page.findall("body/*")
+    texts: list[str] = []
+    for element in elements:
+        texts += map(_flat, element.xpath(_TEXT_OF_POST, post=POST))
+    first_text = next(filter(None, texts), None)
+    if first_text is None or first_text in _flat(body):  # scripts are not needed to see them
+        return ()
+    body.extend(elements)
+    if len(posts) > _MOST_POSTS:
+        return FROM_DATA, TOO_MANY_POSTS.format(_MOST_POSTS, len(posts))
+    return (FROM_DATA,)
+
+
+class _Post(NamedTuple):
+    """A post of a topic: its author, and its text as HTML."""
+
+    author: str
+    markup: str
+
+
+def _posts_in(preloaded: str, topic_id: str) -> list[_Post]:
+    """The posts of a topic in Discourse's JSON, of which a part is JSON again; none if it has another shape."""
     try:
-        posts = parse_json(parse_json(holder.get("data-preloaded"))[f"topic_{topic[1]}"])[
-            "post_stream"
-        ]["posts"]
-        pairs = [
-            (post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)
-        ]
+        topic = parse_json(parse_json(preloaded)[f"topic_{topic_id}"])
+        posts = []
+        for post in topic["post_stream"]["posts"]:
+            if isinstance(post, dict):
+                author, markup = post.get("username"), post.get("cooked")
+                if isinstance(author, str) and isinstance(markup, str):
+                    posts.append(_Post(author, markup))
     except MALFORMED:
-        return ()
-    authored = [
-        (author, markup)
-        for author, markup in pairs
-        if isinstance(author, str) and isinstance(markup, str)
-    ]
-    parsed = (
-        parse(_POST.format(author=escape(author), markup=markup))
-        for author, markup in authored[:_MOST_POSTS]
-    )
-    posts = [
-        post for document in parsed if document is not None for post in document.findall("body/*")
-    ]
-    markups = [
-        markup
-        for post in posts
-        for markup in post.xpath("self::*[div/@class = $post]/div/div", post=POST)
-    ]
-    texts = list(filter(None, map(_flat, markups)))
-    if not texts or texts[0] in _flat(body):
-        return ()
-    body.extend(posts)
-    return (
-        FROM_DATA,
-        *(
-            [TOO_MANY_POSTS.format(_MOST_POSTS, len(authored))]
-            if len(authored) > _MOST_POSTS
-            else []
-        ),
-    )
+        return []
+    return posts
 
 
 def _flat(element: Any) -> str:
@@ -236,11 +226,7 @@ def cut_elements(root: Any, most: int) -> bool:
     first = next(islice(root.iter(), most, None), None)
     if first is None:
         return False
-    sheets = [
-        sheet
-        for sheet in root.iter("style", "link")
-        if next(sheet.iterancestors("noscript", "template"), None) is None
-    ]
+    sheets = [sheet for sheet in root.iter("style", "link") if _counts(sheet)]
     open_element = first.getparent()
     del open_element[open_element.index(first) :]
     while (parent := open_element.getparent()) is not None:
@@ -254,11 +240,15 @@ def cut_elements(root: Any, most: int) -> bool:
     return True
 
 
+def _counts(sheet: Any) -> bool:
+    """Whether a browser that runs scripts heeds a style sheet."""
+    return next(sheet.iterancestors("noscript", "template"), None) is None
+
+
 def base_of(root: Any, url: str) -> str:
     """The base URL of the page's links: its `<base>`, else its URL."""
-    declared: str = next(
-        (element.get("href") for element in root.iter("base") if element.get("href")), ""
-    )
+    hrefs = (element.get("href") for element in root.iter("base"))
+    declared: str = next(filter(None, hrefs), "")
     try:
         return str(urljoin(url, declared.strip()))
     except ValueError:
@@ -295,25 +285,33 @@ def unfold_prices(root: Any) -> None:
             choice.append(item)
 
 
+_CLOSING_SHORTCODE = re.compile(r"\[/([a-z]{1,20})_[a-z]\w{0,40}\]")
+"""The marks of a page builder that no longer runs: `[vc_row][vc_column width="1/2"]Text[/vc_column][/vc_row]`."""
+_MOST_BUILDERS = 20
+
+
 def strip_shortcodes(root: Any) -> None:
     """Remove, in place, the shortcodes of page builders from the text, but not from code."""
     from lxml import etree
 
     text = root.xpath("string()", smart_strings=False)
-    builders = (
-        sorted({mark[1] for mark in _CLOSING_SHORTCODE.finditer(text)})[:_MOST_BUILDERS]
-        if "[/" in text
-        else ()
-    )
+    if "[/" not in text:
+        return
+    builders = sorted({mark[1] for mark in _CLOSING_SHORTCODE.finditer(text)})[:_MOST_BUILDERS]
     if not builders:
         return
     shortcode = re.compile(rf"\[/?(?:{'|'.join(builders)})_\w[^\[\]]*\]")
-    code = 0
+    code_depth = 0
     for event, element in etree.iterwalk(root, events=("start", "end")):
-        slot, step = ("text", 1) if event == "start" else ("tail", -1)
-        code += step * (element.tag in ("pre", "code"))
+        is_code = element.tag in ("pre", "code")
+        if event == "start":
+            code_depth += is_code
+            slot = "text"
+        else:
+            code_depth -= is_code
+            slot = "tail"
         text = getattr(element, slot)
-        if not code and text and "]" in text:
+        if not code_depth and text and "]" in text:
             setattr(element, slot, shortcode.sub(" ", text))
 
 
@@ -326,6 +324,9 @@ _PERMALINK = " \t¶#§🔗\u200b\uf0c1"
 _BANNERS = frozenset(("header", "nav", "footer"))
 _CONTENT = frozenset(("main", "article"))
 _SHORTEST = 4
+"""Characters of a title that is left when the name of the site is cut off: fewer are no title."""
+_SHORTEST_HEADING = 2
+"""Characters of a heading that may be the title: one letter heads a part of an index."""
 _MOST_HEADINGS = 100
 _MOST_PIECES = 200
 """The most pieces of text of a heading or button: a page may nest thousands of them."""
@@ -338,31 +339,37 @@ def title_of(root: Any) -> str:
         for meta in root.iter("meta")
     }
     site = _clean(metas.get("og:site_name", ""))
-    first = islice(root.iter("h1"), _MOST_HEADINGS)
-    headings = [
-        text for heading in first if (text := _heading(heading)) and not _is_banner(heading)
-    ]
-    if not headings:  # the own heading of mdBook's and Node's pages is the first below the banner
-        headings = [text for heading in islice(root.iter("h2"), 1) if (text := _heading(heading))]
     own, whole = _clean(metas.get("og:title", "")), _clean(root.findtext(".//title") or "")
     if _is_site(own, whole, site):
         own, site = "", own
-    for title in (own, whole):
-        if title:
-            return _without_site(title, site, headings)
+    headings = _headings(root)
+    title = own or whole
+    if title:
+        return _without_site(title, site, headings)
     return headings[0] if len(headings) == 1 else ""
+
+
+def _headings(root: Any) -> list[str]:
+    """The headings that may be the title: those of the first level, else the first one of the second."""
+    headings = []
+    for element in islice(root.iter("h1"), _MOST_HEADINGS):
+        text = _heading(element)
+        if text and not _is_banner(element):
+            headings.append(text)
+    if headings:
+        return headings
+    # The own heading of mdBook's and Node's pages is the first below the banner.
+    return list(filter(None, map(_heading, islice(root.iter("h2"), 1))))
 
 
 def _is_site(title: str, whole: str, site: str) -> bool:
     """Whether what Open Graph calls a title is the name of the site, which ends the title of the window."""
-    if not title or title.casefold() == whole.casefold():
+    folded = title.casefold()
+    if not title or folded == whole.casefold():
         return False
     *before, last = _SEPARATOR.split(whole)
-    return (
-        bool(before)
-        and last.casefold() == title.casefold()
-        and (not site or site.casefold() == title.casefold())
-    )
+    ends_window_title = bool(before) and last.casefold() == folded
+    return ends_window_title and site.casefold() in ("", folded)
 
 
 def _heading(element: Any) -> str:
@@ -375,74 +382,59 @@ def _clean(text: str) -> str:
 
 def _is_banner(heading: Any) -> bool:
     """Whether a heading names the site: it stands in a header, or links to another page, outside of the main text."""
-    around = [(ancestor.tag, ancestor.get("role")) for ancestor in heading.iterancestors()]
+    around = [(element.tag, element.get("role")) for element in heading.iterancestors()]
     if any(tag in _CONTENT or role == "main" for tag, role in around):
         return False
-    if any(
-        tag in _BANNERS or role == "banner" for tag, role in around
-    ) or "menu-title" in heading.get("class", ""):
+    if any(tag in _BANNERS or role == "banner" for tag, role in around):
         return True
-    link = heading.find("a") if not (heading.text or "").strip() else None
-    return (
-        link is not None
-        and not link.get("href", "#").startswith("#")
-        and bool("".join(link.itertext()).strip())
-    )
+    if "menu-title" in heading.get("class", ""):
+        return True
+    if (heading.text or "").strip():
+        return False
+    link = heading.find("a")
+    if link is None or link.get("href", "#").startswith("#"):
+        return False
+    return bool("".join(link.itertext()).strip())
 
 
 def _without_site(title: str, site: str, headings: list[str]) -> str:
     """The heading that the title begins or ends with, else the title without the name of the site or the manual."""
     for heading in headings:
-        if (
-            len(heading) >= 2
-            and heading.casefold() != title.casefold()
-            and _is_part(heading, title)
-        ):
+        is_title_itself = heading.casefold() == title.casefold()
+        if len(heading) >= _SHORTEST_HEADING and not is_title_itself and _is_part(heading, title):
             return heading
-    name = re.escape(site)
-    for pattern in (rf"\s*[-–—|·•:»]\s*{name}$", rf"^{name}\s*[-–—|·•:»]\s*") if site else ():
-        shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
-        title = shorter if len(shorter) >= _SHORTEST else title
-    *_, last = [None, *_SEPARATOR.finditer(title)]
-    if headings and (last is None or not last.start()) and _MANUAL.fullmatch(title):
-        return headings[0]
-    return (
-        title[: last.start()]
-        if last and last.start() and _MANUAL.fullmatch(title[last.end() :])
-        else title
-    )
+    if site:
+        name = re.escape(site)
+        for pattern in (rf"\s*[-–—|·•:»]\s*{name}$", rf"^{name}\s*[-–—|·•:»]\s*"):
+            shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
+            if len(shorter) >= _SHORTEST:
+                title = shorter
+    return _without_manual(title, headings)
+
+
+def _without_manual(title: str, headings: list[str]) -> str:
+    """The title without the name of the manual, which ends it; the first heading if the title is that name alone."""
+    separators = list(_SEPARATOR.finditer(title))
+    if not separators or not separators[-1].start():
+        return headings[0] if headings and _MANUAL.fullmatch(title) else title
+    last = separators[-1]
+    return title[: last.start()] if _MANUAL.fullmatch(title, last.end()) else title
 
 
 def _is_part(heading: str, title: str) -> bool:
     """Whether a title is the heading and, before or after a separator, something else."""
     folded, whole = heading.casefold(), title.casefold()
-    return (
-        folded in (part.casefold() for part in _SEPARATOR.split(title))
-        or (whole.startswith(folded) and _SEPARATOR.match(title, len(heading)) is not None)
-        # JSDoc: "Class: Table".
-        or (whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":"))
-    )
+    if folded in (part.casefold() for part in _SEPARATOR.split(title)):
+        return True
+    if whole.startswith(folded) and _SEPARATOR.match(title, len(heading)):
+        return True
+    # JSDoc: "Class: Table".
+    return whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":")
 
 
-_ARTICLES = frozenset(
-    (
-        *(
-            "Article",
-            "NewsArticle",
-            "AnalysisNewsArticle",
-            "BackgroundNewsArticle",
-            "OpinionNewsArticle",
-        ),
-        *(
-            "ReportageNewsArticle",
-            "ReviewNewsArticle",
-            "Report",
-            "BlogPosting",
-            "TechArticle",
-            "ScholarlyArticle",
-        ),
-        "MedicalScholarlyArticle",
-    )
+_ARTICLES = word_set(
+    "Article NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle ReportageNewsArticle "
+    "ReviewNewsArticle Report BlogPosting TechArticle ScholarlyArticle MedicalScholarlyArticle"
 )
 """Subtypes of https://schema.org/Article whose text is prose by its author."""
 
@@ -468,55 +460,56 @@ def declared_date(root: Any) -> str | None:
     """
     for script in root.iter("script"):
         content = script.text or ""
-        if (
-            "ld+json" not in script.get("type", "")
-            or "datePublished" not in content
-            or len(content) > _MOST_SCRIPT
-        ):
+        is_json = "ld+json" in script.get("type", "")
+        if not is_json or "datePublished" not in content or len(content) > _MOST_SCRIPT:
             continue
         try:
-            open_values = [parse_json(content)]
+            value = parse_json(content)
         except MALFORMED:
             continue
-        while open_values:
-            value = open_values.pop()
-            if isinstance(value, list):
-                open_values += reversed(value)
-            elif isinstance(value, dict):
-                open_values += [
-                    child for child in reversed(value.values()) if isinstance(child, dict | list)
-                ]
-                types = value.get("@type")
-                names = set(types) if isinstance(types, list) else {types}
-                day = _DAY.match(str(value.get("datePublished") or ""))
-                if day and any(name in _ARTICLES for name in names if isinstance(name, str)):
-                    return day[0]
+        for thing in _objects_in(value):
+            day = _DAY.match(str(thing.get("datePublished") or ""))
+            if day and _is_article(thing):
+                return day[0]
     return None
+
+
+def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a value of JSON: each before those in it, all in the order in which they are written."""
+    open_values = [value]
+    while open_values:
+        value = open_values.pop()
+        if isinstance(value, list):
+            open_values += reversed(value)
+        elif isinstance(value, dict):
+            yield value
+            open_values += reversed(value.values())
+
+
+def _is_article(thing: dict[str, Any]) -> bool:
+    types = thing.get("@type")
+    names = types if isinstance(types, list) else [types]
+    return any(isinstance(name, str) and name in _ARTICLES for name in names)
 
 
 def written_date(root: Any) -> str | None:
     """The day that stands near the title as `2024年3月5日`; None without one."""
     for element in islice(root.xpath(_DATED), _MOST_DATED):
-        if day := _CHINESE_DAY.search("".join(islice(element.itertext(), _MOST_PIECES))):
-            year, month, number = map(int, day.groups())
-            if 1 <= month <= 12 and 1 <= number <= 31:
-                return f"{year}-{month:02}-{number:02}"
+        text = "".join(islice(element.itertext(), _MOST_PIECES))
+        day = _CHINESE_DAY.search(text)
+        if day is None:
+            continue
+        year, month, number = map(int, day.groups())
+        if 1 <= month <= 12 and 1 <= number <= 31:
+            return f"{year}-{month:02}-{number:02}"
     return None
 
 
-_DOCUMENTATION = frozenset(("doc", "docs", "documentation", "manual", "readthedocs"))
+_DOCUMENTATION = word_set("doc docs documentation manual readthedocs")
 """The parts of a host name or path that say that a page is documentation."""
 
-_GENERATORS = (
-    "antora",
-    "docfx",
-    "docusaurus",
-    "gitbook",
-    "mintlify",
-    "mkdocs",
-    "sphinx",
-    "starlight",
-    "vitepress",
+_GENERATORS = tuple(
+    word_set("antora docfx docusaurus gitbook mintlify mkdocs sphinx starlight vitepress")
 )
 
 
@@ -528,91 +521,93 @@ def declared_kind(root: Any) -> str:
     types = {name.strip().rstrip("/").rpartition("/")[2] for name in root.xpath("//@itemtype")}
     for script in root.iter("script"):
         if "ld+json" in script.get("type", ""):
-            types.update(_NAME.findall(" ".join(_TYPE.findall((script.text or "")[:_MOST_SCRIPT]))))
-    named = (
-        (meta.get("property") or meta.get("name") or "", meta.get("content", ""))
-        for meta in root.iter("meta")
-    )
-    graph = {content.strip().lower() for name, content in named if name.lower() == "og:type"}
+            declared = _TYPE.findall((script.text or "")[:_MOST_SCRIPT])
+            types.update(_NAME.findall(" ".join(declared)))
+    graph_types = set()
+    for meta in root.iter("meta"):
+        name = meta.get("property") or meta.get("name") or ""
+        if name.lower() == "og:type":
+            graph_types.add(meta.get("content", "").strip().lower())
     if types & _THREADS:
         return "thread"
-    if "article" not in graph and (
-        "Product" in types or any(kind.startswith("product") for kind in graph)
-    ):
+    if "article" in graph_types:
+        return "article"
+    if "Product" in types or any(kind.startswith("product") for kind in graph_types):
         return "product"
-    return "article" if types & _ARTICLES or "article" in graph else ""
+    return "article" if types & _ARTICLES else ""
 
 
 def is_documentation(root: Any, url: str) -> bool:
     """Whether the address of a page or the program that wrote it says that it is documentation."""
     parts = urlsplit(url.lower())
-    named = {*(parts.hostname or "").split("."), *parts.path.split("/")}
-    written = root.xpath("//meta[@name='generator']/@content")
-    return bool(named & _DOCUMENTATION) or any(
-        name.lower().startswith(_GENERATORS) for name in written
-    )
+    names_in_address = {*(parts.hostname or "").split("."), *parts.path.split("/")}
+    if names_in_address & _DOCUMENTATION:
+        return True
+    generators = root.xpath("//meta[@name='generator']/@content")
+    return any(name.lower().startswith(_GENERATORS) for name in generators)
 
 
+_FURNITURE = word_set(
+    "test-arrow copybtn copy-button copy-btn snippet-copy md-clipboard method-click-advice sl-anchor-link "
+    "theme-doc-version-badge tabbed-labels viewcode-link view-source-button rightside notable-traits hideme tag-source"
+)
+_TABLE = word_set("lntable rouge-table linenotable hljs-ln listing_frame")
+_NUMBERS = word_set("lineno linenodiv ln lnt lntd lines gl blob-num listing_lines src-line-numbers")
 _KINDS = {
-    name: kind
-    for kind, names in {
-        "furniture": "test-arrow copybtn copy-button copy-btn snippet-copy md-clipboard method-click-advice"
-        " sl-anchor-link theme-doc-version-badge tabbed-labels viewcode-link view-source-button rightside"
-        " notable-traits hideme tag-source",
-        "table": "lntable rouge-table linenotable hljs-ln listing_frame",
-        "numbers": "lineno linenodiv ln lnt lntd lines gl blob-num listing_lines src-line-numbers",
-    }.items()
-    for name in names.split()
+    **dict.fromkeys(_FURNITURE, "furniture"),
+    **dict.fromkeys(_TABLE, "table"),
+    **dict.fromkeys(_NUMBERS, "numbers"),
 }
-"""What has a class, by its name."""
+"""What an element is that has a class, by the name of the class."""
 _KINDS_LIKE = re.compile(
     r"(?P<furniture>theme-doc-toc-\S+)|(?P<table>\S*highlighttable)"
     r"|(?P<numbers>lineno[s-]\S*|line-?num(?:ber)?s?\S*|(?:\S+-)?gutter|hljs-ln-\S+|codeLineNumber\S*)"
 )
-_NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
-_NAMES |= {"structfield section-header": "block"}  # of rustdoc
-# Of AsciiDoc: a number in code that a list below explains.
-_NAMES |= {
-    "conum": "callout",
+_NAMES = {
+    "fragment": "lines",
+    "tabs": "labels",
+    "lang": "language",
+    "src": "source",
+    "structfield section-header": "block",  # of rustdoc
+    "conum": "callout",  # of AsciiDoc: a number in code that a list below explains
     "ulist tablist": "furniture",
+    "tsd-tag": "flag",  # of TypeDoc
+    "tsd-breadcrumb": "furniture",
+    "page-menu": "furniture",
+    "book-header": "furniture",  # of GitBook and HonKit
+    "search-results-title": "furniture",
 }
-# Of TypeDoc.
-_NAMES |= {
-    "tsd-tag": "flag",
-    **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture"),
-}
-# Of GitBook and HonKit.
-_NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")
-"""What has no other class than this one."""
+"""What an element is that has exactly these classes."""
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
     (
-        *("", "copy", "copy code", "copied!", "copy to clipboard", "copy item path"),
-        *("toggle private api", "run", "edit", "expand", "collapse", "wrap"),
+        "",
+        "copy",
+        "copy code",
+        "copied!",
+        "copy to clipboard",
+        "copy item path",
+        "toggle private api",
+        "run",
+        "edit",
+        "expand",
+        "collapse",
+        "wrap",
     )
 )
+"""The labels of buttons around code, in lower case."""
 _NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")
 _MOST_CHOSEN = 30
 """The most names of classes that a search names. With more it looks at every class, which takes longer, and finds the
 same."""
 _MOST_OF_A_CARD = 300
+"""Characters of a link to the article before or after: a title with a line of text."""
 
 
 def strip_furniture(root: Any) -> None:
     """Remove line numbers, buttons and labels around code; write tables and lines of code as `<pre>`."""
-    classes = set(root.xpath("//@class", smart_strings=False))
-    is_marked = not classes.isdisjoint(_NAMES) or any(
-        map(_kind_of_class, set(" ".join(classes).split()))
-    )
-    kinds = {name: kind for name in classes if (kind := _kind(name))} if is_marked else {}
-    chosen = (
-        {f"k{number}": name for number, name in enumerate(kinds)}
-        if len(kinds) <= _MOST_CHOSEN
-        else {}
-    )
-    any_class = " or ".join(f"@class = ${name}" for name in chosen) or "@class"
-    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[@style][contains(@style, 'user-select')]"
-    for element in root.xpath(f"{path} | //*[{any_class}]" if kinds else path, **chosen):
+    kinds = _kinds_in(root)
+    for element in _marked_elements(root, kinds):
         kind = kinds.get(element.get("class", ""), "")
         if _is_furniture(element, kind):
             _remove(element)
@@ -627,24 +622,63 @@ def strip_furniture(root: Any) -> None:
             element.tag = "div"
         elif kind == "flag":  # stands before a name, apart from it by its style alone
             element.tail = f" {element.tail or ''}"
+    _remove_cards(root)
+
+
+def _kinds_in(root: Any) -> dict[str, str]:
+    """What elements are by the values of their `class`, for the values that say it."""
+    values = set(root.xpath("//@class", smart_strings=False))
+    # A page without any of these classes needs no look at the combinations of its classes.
+    classes = set(" ".join(values).split())
+    if values.isdisjoint(_NAMES) and not any(map(_kind_of_class, classes)):
+        return {}
+    kinds = {value: _kind(value) for value in values}
+    return {value: kind for value, kind in kinds.items() if kind}
+
+
+def _marked_elements(root: Any, kinds: dict[str, str]) -> list[Any]:
+    """The elements that may be furniture: by their classes, see `_kinds_in`, or by what they are without any."""
+    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[@style][contains(@style, 'user-select')]"
+    variables: dict[str, str] = {}
+    if len(kinds) > _MOST_CHOSEN:
+        path += " | //*[@class]"
+    elif kinds:
+        variables = {f"k{number}": value for number, value in enumerate(kinds)}
+        has_class = " or ".join(f"@class = ${name}" for name in variables)
+        path += f" | //*[{has_class}]"
+    elements: list[Any] = root.xpath(path, **variables)
+    return elements
+
+
+def _remove_cards(root: Any) -> None:
+    """Remove the one or two cards at the end of the only article: they lead to its neighbours."""
     articles = list(islice(root.iter("article"), 2))
-    last = articles[0][-1] if len(articles) == 1 and len(articles[0]) > 1 else None
-    if last is not None and last.tag == "div" and 0 < len(last) <= 2 and all(map(_is_card, last)):
+    if len(articles) != 1 or len(articles[0]) < 2:
+        return
+    last = articles[0][-1]
+    if last.tag == "div" and 1 <= len(last) <= 2 and all(map(_is_card, last)):
         _remove(last)
 
 
 @lru_cache(maxsize=2_000)
-def _kind(name: str) -> str:
-    """What the classes of an element say that it holds."""
-    found = set(map(_kind_of_class, name.split()))
-    return _NAMES.get(name) or next(
-        (kind for kind in ("furniture", "table", "numbers") if kind in found), ""
-    )
+def _kind(value: str) -> str:
+    """What the value of a `class` says that its element is; empty if it says nothing."""
+    if value in _NAMES:
+        return _NAMES[value]
+    kinds = set(map(_kind_of_class, value.split()))
+    for kind in ("furniture", "table", "numbers"):
+        if kind in kinds:
+            return kind
+    return ""
 
 
 @lru_cache(maxsize=5_000)
 def _kind_of_class(name: str) -> str:
-    return _KINDS.get(name) or ((like := _KINDS_LIKE.fullmatch(name)) and like.lastgroup) or ""
+    """What one class says that its element is; empty if it says nothing."""
+    if name in _KINDS:
+        return _KINDS[name]
+    like = _KINDS_LIKE.fullmatch(name)
+    return (like.lastgroup or "") if like else ""
 
 
 def _is_furniture(element: Any, kind: str) -> bool:
@@ -661,20 +695,17 @@ def _is_furniture(element: Any, kind: str) -> bool:
         return next(element.iter("pre", "p"), None) is None
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
-    return kind == "furniture" or (
-        kind == "source" and tag == "a" and _short_text(element) == "Source"
-    )
+    if kind == "source" and tag == "a":
+        return _short_text(element) == "Source"
+    return kind == "furniture"
 
 
 def _is_card(element: Any) -> bool:
-    """Whether an element is a link around short blocks: one or two at the end of an article lead to its neighbours."""
-    if (
-        element.tag != "a"
-        or (element.tail or "").strip()
-        or next(element.iter("p", "div"), None) is None
-    ):
+    """Whether an element is a link around short blocks."""
+    if element.tag != "a" or (element.tail or "").strip():
         return False
-    return len("".join(element.itertext())) <= _MOST_OF_A_CARD
+    has_block = next(element.iter("p", "div"), None) is not None
+    return has_block and len("".join(element.itertext())) <= _MOST_OF_A_CARD
 
 
 def _short_text(element: Any) -> str:
@@ -686,12 +717,12 @@ def _remove(element: Any) -> None:
     parent = element.getparent()
     if parent is None:
         return
-    if tail := element.tail:
+    if element.tail:
         before = element.getprevious()
         if before is None:
-            parent.text = (parent.text or "") + tail
+            parent.text = (parent.text or "") + element.tail
         else:
-            before.tail = (before.tail or "") + tail
+            before.tail = (before.tail or "") + element.tail
     parent.remove(element)
 
 
@@ -714,11 +745,12 @@ def _as_code(fragment: Any) -> None:
         return
     fragment.text = None
     for part in list(fragment.iter("div")):
+        is_line = part.get("class") == "line"
         if part.get("class") == "ttc":  # what a name's tooltip says
             _remove(part)
         elif part is not fragment:
-            part.tail = "\n" if part.get("class") == "line" else None
-            if part.get("class") != "line" or not "".join(part.itertext()).strip():
+            part.tail = "\n" if is_line else None
+            if not is_line or not "".join(part.itertext()).strip():
                 part.clear(keep_tail=True)  # an empty line has a blank after its number
             part.tag = "span"
     fragment.tag = "pre"
