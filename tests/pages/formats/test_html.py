@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from websearch_gateway.base.net.address import AddressPolicy
-from websearch_gateway.base.net.fetch import Fetcher
+from websearch_gateway.base.net.fetch import Fetched, Fetcher
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,
     SearchFetchError,
     SearchTimeoutError,
 )
-from websearch_gateway.models import Deadline
-from websearch_gateway.pages.formats.html import is_bot_challenge
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.pages.formats.html import HtmlReader, is_bot_challenge
 from websearch_gateway.pages.formats.kinds import MAX_PAGE_BYTES
 from websearch_gateway.pages.needs_scripts import has_little_text
 from websearch_gateway.pages.reader_table import ReaderTable
@@ -273,3 +273,53 @@ def test_a_page_has_little_text_below_five_hundred_characters_outside_of_links(
     markdown: str, is_little: bool
 ) -> None:
     assert has_little_text(markdown) is is_little
+
+
+@pytest.mark.parametrize(
+    ("title", "words", "letters", "is_challenge"),
+    [
+        ("", "Verify you are human", 1_000, True),
+        ("", "Verify you are human", 1_001, False),
+        ("Just a moment...", "", 499, True),
+        ("Just a moment...", "", 500, False),
+    ],
+)
+def test_a_page_that_checks_for_robots_is_short(
+    title: str, words: str, letters: int, *, is_challenge: bool
+) -> None:
+    assert is_bot_challenge(title, words.ljust(letters, ".")) is is_challenge
+
+
+class Fetches:
+    """Answers with a page that sends its readers on, again and again."""
+
+    def __init__(self, before: int = 0) -> None:
+        self.urls: list[str] = []
+        self._before = " " * before
+
+    async def fetch(self, url: str, deadline: Deadline, **_: Any) -> Fetched:
+        self.urls.append(url)
+        refresh = f'<meta http-equiv="refresh" content="0;url=/{len(self.urls)}">'
+        body = f"{self._before}{refresh}<p>Words of the page.</p>".encode()
+        return Fetched(url, url, 200, {}, body, "text/html", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("before", "pages"), [(0, 4), (19_900, 4), (20_000, 1)], ids=["start", "near", "far"]
+)
+async def test_three_refreshes_in_the_first_20_000_bytes_are_followed(
+    workers: Workers, before: int, pages: int
+) -> None:
+    fetches = Fetches(before)
+    await HtmlReader(fetches, workers).read("https://example.com/", soon())
+    assert len(fetches.urls) == pages
+
+
+async def test_a_page_that_has_not_changed_is_the_one_that_is_known(workers: Workers) -> None:
+    class Unchanged(Fetches):
+        async def fetch(self, url: str, deadline: Deadline, **_: Any) -> Fetched:
+            return Fetched(url, url, 304, {}, b"", "", "")
+
+    known = Page("https://example.com/", "https://example.com/", "Tides", "Words")
+    reader = HtmlReader(Unchanged(), workers)
+    assert await reader.read(known.url, soon(), known) is known

@@ -12,7 +12,7 @@ from websearch_gateway.base.net.fetch import Fetched
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import HtmlReader
-from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, kind_of
+from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, kind_of, most_bytes
 from websearch_gateway.pages.formats.plain import csv_table, json_text, markdown
 from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, TOO_LONG, cleaned
 
@@ -383,3 +383,65 @@ def test_a_table_of_more_than_two_million_cells_stays_text(rows: int, *, is_tabl
     body = "a,b\nc" + "," * 999 + "\nd" * (rows - 2)
     found = csv_table(body.encode(), "https://example.com/a.csv", "utf-8").markdown
     assert found.startswith("| a | b |") == is_table
+
+
+@pytest.mark.parametrize(
+    ("path", "most"), [("a", 5_000_000), ("a.pdf", 20_000_000), ("a.docx", 20_000_000)]
+)
+def test_a_page_has_at_most_5_and_a_document_20_million_bytes(path: str, most: int) -> None:
+    assert most_bytes(f"https://example.com/{path}") == most
+
+
+@pytest.mark.parametrize(
+    ("headers", "before_last", "kind"),
+    [(2, 0, "mail"), (1, 0, "text"), (2, 1_000, "mail"), (2, 1_030, "text")],
+    ids=["three", "two", "within 1024 bytes", "behind them"],
+)
+def test_a_message_begins_with_three_of_the_usual_headers(
+    headers: int, before_last: int, kind: str
+) -> None:
+    first = b"From: a@b.c\nTo: d@e.f\n".splitlines(keepends=True)[:headers]
+    head = b"".join(first)
+    other = b"X: ".ljust(before_last - len(head), b"y") + b"\n" if before_last else b""
+    assert kind_of(fetched(head + other + b"Subject: tides\n\nWords.", "")) == kind
+
+
+@pytest.mark.parametrize(
+    ("controls", "text", "is_text"),
+    [(327, 65_209, True), (328, 65_208, False), (5, 995, True), (6, 994, False)],
+)
+def test_one_byte_in_200_of_the_first_65_536_may_be_a_control_character(
+    controls: int, text: int, *, is_text: bool
+) -> None:
+    body = b"\1" * controls + b"x" * text + b"\1" * (1_000 if controls > 300 else 0)
+    if is_text:
+        assert kind_of(fetched(body, "text/plain")) == "text"
+    else:
+        with pytest.raises(SearchFetchError, match="cannot be read as text"):
+            kind_of(fetched(body, "text/plain"))
+
+
+@pytest.mark.parametrize(
+    ("code", "is_text"),
+    [
+        *((code, False) for code in (1, 8, 0x0B, 0x0E, 0x1A, 0x1C, 0x1F, 0x7F)),
+        *((code, True) for code in (9, 0x0A, 0x0C, 0x0D, 0x1B, 0x20, 0x7E)),
+    ],
+)
+def test_a_text_of_an_unknown_type_has_no_control_character(code: int, *, is_text: bool) -> None:
+    body = b"Words " + bytes([code]) + b" of a text"
+    if is_text:
+        assert kind_of(fetched(body, "")) == "text"
+    else:
+        with pytest.raises(SearchFetchError, match="cannot be read as text"):
+            kind_of(fetched(body, ""))
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "kind"),
+    [(4, b"ftyp", "video/mp4"), (8, b"WEBP", "image/webp"), (257, b"ustar", "application/x-tar")],
+)
+def test_a_signature_counts_in_its_place_only(before: int, mark: bytes, kind: str) -> None:
+    with pytest.raises(SearchFetchError, match=kind):
+        kind_of(fetched(b"x" * before + mark, "text/plain"))
+    assert kind_of(fetched(b"x" * (before + 1) + mark, "text/plain")) == "text"
