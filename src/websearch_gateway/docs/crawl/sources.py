@@ -353,11 +353,9 @@ class WebSource:
     async def inventory(self, folder: str) -> Defined:
         """The definitions in the inventory of a folder of the site; empty if there is none."""
         listed = await self._published(f"{folder}objects.inv")
-        defined = (
-            await _definitions(self.robots.workers, self.scope, listed.body, folder)
-            if listed
-            else {}
-        )
+        defined: Defined = {}
+        if listed:
+            defined = await _definitions(self.robots.workers, self.scope, listed.body, folder)
         await self.note("")
         return defined
 
@@ -543,10 +541,8 @@ class FolderSource:
         root = self.root.resolve()
         path = root / unquote(url.removeprefix(self.base), errors="surrogateescape")
         if url.endswith("/"):
-            path = next(
-                (path / name for name in ("index.html", "index.htm") if (path / name).is_file()),
-                path,
-            )
+            indexes = (path / "index.html", path / "index.htm")
+            path = next((index for index in indexes if index.is_file()), path)
         path = path.resolve(strict=True)
         if not path.is_relative_to(root) or not path.is_file():
             raise FileNotFoundError
@@ -569,7 +565,8 @@ def _is_same_page(url: str, target: str) -> bool:
 
 async def _definitions(workers: Run, scope: Scope, inventory: bytes, folder: str) -> Defined:
     listed = await _parsed(workers, listing.definitions_in, scope, inventory, folder) or {}
-    return {page: [(name, anchor) for name, anchor in names] for page, names in listed.items()}
+    # A worker sends lists in place of tuples.
+    return {page: list(map(tuple, names)) for page, names in listed.items()}
 
 
 async def _parsed(workers: Run, function: Callable[[*Ts], object], *arguments: *Ts) -> Any:

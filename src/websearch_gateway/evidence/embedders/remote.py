@@ -228,7 +228,8 @@ class OllamaEmbedder(_Embedder):
 
         async def exchange() -> Reply:
             reply = await send(self.client, request, deadline, self.name)
-            if (error := failure(reply, self.name)) and error.retryable:
+            error = failure(reply, self.name)
+            if error and error.retryable:
                 raise error
             return reply
 
@@ -324,14 +325,9 @@ def parsed(body: bytes, count: int) -> dict[int, float]:
     trouble = "The reply of the reranker is not a list of scores by index."
     scores: dict[int, float] = {}
     with reading_reply(trouble):
-        reply = parse_json(body)
-        rows = (
-            reply
-            if isinstance(reply, list)
-            else reply["results"]
-            if "results" in reply
-            else reply["data"]
-        )
+        rows = parse_json(body)
+        if not isinstance(rows, list):
+            rows = rows["results"] if "results" in rows else rows["data"]
         for row in rows:
             index = row["index"]
             if type(index) is not int or not 0 <= index < count:
