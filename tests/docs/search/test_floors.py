@@ -29,6 +29,16 @@ ANSWERS = {
     "index the documentation of a package": "documentation-index",
     "point a tavily client at the gateway": "compatible-apis",
     "allow only some domains": "domains",
+    "search the documentation of a library": "documentation-index",
+    "set up in cursor": "clients",
+    "revoke a token": "tokens",
+    "limit requests per minute": "tokens",
+    "create a token for a user": "tokens",
+    "verify citations of an answer": "engines",
+    "embedding model": "passages",
+    "traces with opentelemetry": "operations",
+    "architecture layers": "architecture",
+    "add a state backend": "adding-a-state-backend",
     # questions
     "which words of a question may differ for the cache": "semantic-cache",
     "what happens when openai is down": "resilience",
@@ -71,9 +81,9 @@ async def _ranks(folder: Path) -> dict[str, int]:
 
 
 def test_most_queries_have_their_document_first(ranks):
-    assert sum(rank == 1 for rank in ranks.values()) >= 21
+    assert sum(rank == 1 for rank in ranks.values()) >= 31
 
 
 def test_documents_that_answer_stand_near_the_top(ranks):
     reciprocal_ranks = [1 / rank if rank else 0 for rank in ranks.values()]
-    assert sum(reciprocal_ranks) / len(ranks) >= 0.81
+    assert sum(reciprocal_ranks) / len(ranks) >= 0.864
