@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from tests.patience import PATIENCE
+
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
@@ -59,6 +61,7 @@ async def browser_tabs() -> AsyncIterator[Open]:
         @asynccontextmanager
         async def tab(size: tuple[int, int] = WIDE) -> AsyncIterator[Page]:
             page = await browser.new_page(viewport={"width": size[0], "height": size[1]})
+            page.set_default_timeout(PATIENCE * 1000)
             yield page
             await page.close()
 
