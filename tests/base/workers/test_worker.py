@@ -130,6 +130,12 @@ def results_of(calls: list[tuple[Callable[..., object], tuple[object, ...]]]) ->
     return results
 
 
+def test_the_processor_time_of_a_page_decides_and_a_busy_machine_may_take_thrice_the_time() -> None:
+    limits = Limits()
+    assert (limits.cpu_seconds, limits.seconds) == (8.0, 30.0)
+    assert (limits.megabytes, limits.resident_megabytes) == (1024, 200)
+
+
 def test_jobs_have_limits_of_time_and_the_warm_up_before_them_has_none() -> None:
     """On a busy machine a start takes longer than a page may: a limit would kill every worker before its first page."""
     alarm = (signal.getitimer, (signal.ITIMER_REAL,))

@@ -33,12 +33,13 @@ class Limits(NamedTuple):
     """Resource limits of a process and of each job.
 
     `megabytes` is the address space, `resident_megabytes` the memory above which the process asks to be replaced;
-    `seconds` and `cpu_seconds` are per job.
+    `seconds` (by the clock) and `cpu_seconds` are per job. The processor time decides, since it is the same on a busy
+    machine; the clock ends only a job that waits for something that never comes. Callers wait as long as they like.
     """
 
     megabytes: int = 1024
     resident_megabytes: int = 200
-    seconds: float = 10.0
+    seconds: float = 30.0
     cpu_seconds: float = 8.0
 
 
