@@ -102,6 +102,33 @@ async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ra
     assert len(found) + len(ranker.more) == 6
 
 
+async def test_an_option_is_that_of_the_program_that_the_query_names(docs, ranker):
+    texts = {"mill": "Grinds it.", "batch": "Groups jobs: write a template of groups, one a line."}
+    for name, text in texts.items():
+        url = f"https://{name}.example/"
+        id_ = await version(docs, name, url=url)
+        draft = page(f"{url}write.html", f"## -g\n\n{text}", title=f"{name} jobs")
+        await commit(docs, id_, with_symbols(draft, Symbol("-g", "option", "-g", 0)))
+    for query, site in {
+        "write a template of jobs with -g": "batch",
+        "mill -g write a template of jobs": "mill",
+    }.items():
+        first, *_ = await ranker.search(query, None, await docs.versions())
+        assert first.url.startswith(f"https://{site}.example/")
+
+
+async def test_a_definition_elsewhere_comes_first_if_the_site_that_a_query_names_has_none(docs, ranker):
+    texts = {"click": "## Click\n\nA click, and a click.", "dom": "## onpress\n\nHears it."}
+    for name, text in texts.items():
+        url = f"https://{name}.example/"
+        id_ = await version(docs, name, url=url)
+        draft = page(f"{url}a.html", text, title=name)
+        symbols = [Symbol("onpress", "api", "onpress", 0)] if name == "dom" else []
+        await commit(docs, id_, with_symbols(draft, *symbols))
+    first, *_ = await ranker.search("click onpress", None, await docs.versions())
+    assert first.url == "https://dom.example/a.html#s0"
+
+
 async def test_an_operator_that_a_page_defines_is_found(docs, ranker):
     id_ = await version(docs)
     draft = page(f"{BASE}arrow.html", "About arrows.", "The arrow -> names the type of a result.")

@@ -121,6 +121,10 @@ class WeighedQuery:
             wants_source=bool(_SOURCE_WANTED.search(query.text)),
         )
 
+    def names_site(self, site: str) -> bool:
+        """Whether a name of the site is among its words."""
+        return not self.words.isdisjoint(_names_of(site))
+
 
 def _rarity_in_titles(terms: Sequence[str], pages: Collection[Candidate]) -> dict[str, float]:
     rarity = {}
@@ -181,7 +185,7 @@ def _weight_of(stems: Collection[str], shares: Mapping[str, float]) -> float:
 def _is_named(query: WeighedQuery, facts: PageFacts) -> bool:
     folder, slash, _ = facts.path.partition("/")
     is_in_folder = bool(slash) and fold(unquote(folder)) in query.words
-    return is_in_folder or not query.words.isdisjoint(_names_of(facts.site))
+    return is_in_folder or query.names_site(facts.site)
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -253,14 +253,22 @@ class Ranker:
         return query, _grouped(versions)
 
 
-def ranked_pages(query: WeighedQuery, pages: Iterable[Candidate]) -> list[RankedPage]:
-    """The pages by what is known of them before they are read, best first. Pages that define names of the query come
-    before all others, unless they announce something that nobody asks for."""
+def ranked_pages(query: WeighedQuery, pages: Collection[Candidate]) -> list[RankedPage]:
+    """The pages by what is known of them before they are read, best first.
+
+    Pages that define names of the query come before all others, unless they announce something that nobody asks for, or
+    stand on another site than the query names: with `doxygen -g` nobody asks for the `-g` of another program.
+    """
     weights = fitted_weights().page
+    named_sites = set()
+    for page in pages:
+        if page.defined and query.names_site(page.facts.site):
+            named_sites.add(page.facts.site)
     ranked = []
     for page in pages:
         features = page_features(query, page)
-        defines = page.defined and not features.unasked
+        is_elsewhere = named_sites and page.facts.site not in named_sites
+        defines = page.defined and not features.unasked and not is_elsewhere
         names = count_defined(query.parsed, page.defined) if defines else 0
         ranked.append(RankedPage(page, features, score(features, weights), names))
     return sorted(ranked, key=lambda page: (-page.names, -page.score))
