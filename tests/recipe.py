@@ -24,7 +24,7 @@ def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
     """Copy the `parts` of the project and the files that all tests share, except the test file `without`."""
     # But with compiled modules, whose dates stay valid.
     ignored = shutil.ignore_patterns("node_modules")
-    for name in ("src", "docs", "tools", *SHARED, *parts):
+    for name in ("src", "docs", "tools", "bench", *SHARED, *parts):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)

@@ -37,7 +37,6 @@ OWN_DATA = {
     "docs/search/model.py": "a file of the package",
     "docs/store/docs.py": "columns of the index",
     "docs/store/pages.py": "columns of the index",
-    "docs/store/sqlite.py": "a result of SQLite",
     "entrypoints/http/app.py": "a message that the SDK parses again",
     "entrypoints/mcp/messages.py": "a message that the SDK parses again",
     "upstream/api_tokens.py": "records of the state",

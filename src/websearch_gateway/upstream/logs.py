@@ -49,9 +49,6 @@ def configure_logging(
     handler.addFilter(lambda record: record.levelno >= logging.ERROR or record.name not in told)
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    # No line names a thread, a process or a line of code: finding them takes half the time of making a record.
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None
     logging.getLogger(_OURS).setLevel(level)
 
 

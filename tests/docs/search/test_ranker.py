@@ -117,7 +117,9 @@ async def test_an_option_is_that_of_the_program_that_the_query_names(docs, ranke
         assert first.url.startswith(f"https://{site}.example/")
 
 
-async def test_a_definition_elsewhere_comes_first_if_the_site_that_a_query_names_has_none(docs, ranker):
+async def test_a_definition_elsewhere_comes_first_if_the_site_that_a_query_names_has_none(
+    docs, ranker
+):
     texts = {"click": "## Click\n\nA click, and a click.", "dom": "## onpress\n\nHears it."}
     for name, text in texts.items():
         url = f"https://{name}.example/"

@@ -248,11 +248,11 @@ class CrawlRunner:
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
         """Versions that wait for a crawl and that no living process crawls; with `refresh` also those that are
         due for a refresh."""
-        versions = await self.store.versions()
-        return [version for version in versions if self._is_pending(version, refresh=refresh)]
-
-    def _is_pending(self, version: SiteVersion, *, refresh: bool) -> bool:
         now = self.clock()
+        versions = await self.store.versions()
+        return [version for version in versions if self._is_pending(version, now, refresh=refresh)]
+
+    def _is_pending(self, version: SiteVersion, now: float, *, refresh: bool) -> bool:
         seconds_since_heartbeat = now - (version.heartbeat or 0.0)
         owner = version.owner
         if version.id in self._running:
