@@ -227,7 +227,8 @@ def _of_piece(piece: _Piece) -> int:
 
 def _is_data(piece: _Piece, chunks: Sequence[str]) -> bool:
     """Whether a piece is data as a whole. `chunks` are its runs of letters and digits."""
-    escaped = _ESCAPED_LETTER.findall(piece.raw.replace("%25", "%"))
+    has_escapes = "%" in piece.raw
+    escaped = _ESCAPED_LETTER.findall(piece.raw.replace("%25", "%")) if has_escapes else ()
     longest = max(map(len, chunks), default=0)
     in_bytes = len(chunks) >= _SHORT_PIECES and sum(map(len, chunks)) <= _SHORT_PIECE * len(chunks)
     return (
@@ -411,14 +412,20 @@ def _of_all(pieces: Sequence[_Piece]) -> int:
     """The letters of personal facts, or of running words that many short pieces hold together; 0 if there are none."""
     words = [_WORD_OR_NUMBER.findall(piece.text) for piece in pieces]
     sentence = fold(" ".join(word for several in words for word in several))
-    hints = sum(_says(hint, sentence) for hint in _HINTS)
-    if hints >= _ENOUGH_HINTS or any(_says(words, sentence) for words in _DISCLOSURES):
+    if _says(_DISCLOSURES, sentence):
+        return len(sentence)
+    # Hardly any address has a hint, so all are looked for at once before each is.
+    if (
+        _says(_HINTS, sentence)
+        and sum(_says((hint,), sentence) for hint in _HINTS) >= _ENOUGH_HINTS
+    ):
         return len(sentence)
     return max(_spread_characters(places, pieces, words) for places in _SPREAD_OVER)
 
 
-def _says(pattern: str, sentence: str) -> bool:
-    return _compiled(rf"\b(?:{pattern})\b", re.IGNORECASE).search(sentence) is not None
+def _says(patterns: tuple[str, ...], sentence: str) -> bool:
+    """Whether a sentence has the words of any of the patterns."""
+    return _any_of(patterns).search(sentence) is not None
 
 
 _SPREAD_OVER = (("host",), ("path",), ("name",), ("value",), ("name", "value"))
@@ -442,12 +449,15 @@ def _spread_characters(
         if piece.place in places and 0 < len(several) <= most_words:
             labels += 1
             spread += [word for word in several if len(word) > 1]
-    makers = {fold(word) for word in spread} & _SENTENCE_MAKERS
     is_long_host = places == ("host",) and labels >= _MOST_LABELS
-    is_sentence = len(spread) >= _SPREAD_WORDS and len(makers) >= _FEWEST_MAKERS
-    if not is_long_host and not is_sentence:
-        return 0
-    return sum(map(len, spread)) + len(spread)
+    if is_long_host or (len(spread) >= _SPREAD_WORDS and _makes_a_sentence(spread)):
+        return sum(map(len, spread)) + len(spread)
+    return 0
+
+
+def _makes_a_sentence(words: Sequence[str]) -> bool:
+    makers = {fold(word) for word in words} & _SENTENCE_MAKERS
+    return len(makers) >= _FEWEST_MAKERS
 
 
 def identity(url: str) -> str:
@@ -478,6 +488,11 @@ def _one_spelling(text: str) -> str:
     return quote(
         unquote(text, errors="surrogateescape"), safe="/?!$&'()*+,;=:@~", errors="surrogateescape"
     )
+
+
+@functools.cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\b")
 
 
 @functools.cache
