@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from websearch_gateway.evidence.ranking import Fitted, Question, Ranked, fitted
-from websearch_gateway.evidence.selection import MOST_SENTENCES, choose
+from websearch_gateway.evidence.selection import MOST_SENTENCES, choose, joined
 from websearch_gateway.evidence.sentences import Candidate, Document, candidates
 
 QUESTION = Question.of("Which tall tower was lit?")
@@ -135,3 +135,18 @@ def test_a_noun_is_looked_for_three_sentences_before(pronouns: int, sentences: i
     )
     scores = [*[-9.0] * pronouns, 0.5]
     assert len(chosen(page, scores)[0]) == sentences
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("When was the tower lit?", "The tower was lit in spring. The tower burned down in 1911."),
+        ("灯塔在哪一年烧毁?", "灯塔在春天被人点亮,很多人来看。灯塔在1911年烧毁,没有人受伤。"),
+    ],
+)
+def test_neighbours_are_joined_as_their_script_writes_them(query: str, text: str) -> None:
+    question = Question.of(query)
+    found = candidates(question.terms, question.language, [Document("", text)])
+    neighbours = sorted(found, key=lambda candidate: candidate.order)
+    assert len(neighbours) == 2
+    assert joined(neighbours) == text
