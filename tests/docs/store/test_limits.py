@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.conftest import BASE, commit, definitions, leased, page, version, with_symbols
-from websearch_gateway.docs.models import Skipped, StoredPage, Symbol
+from websearch_gateway.docs.models import PageDraft, Skipped, StoredPage, Symbol
 from websearch_gateway.docs.store.docs import SqlDocs
+from websearch_gateway.docs.store.pages import load_body, prepared
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 
 
@@ -114,3 +116,42 @@ async def test_fifty_thousand_names_of_a_version_may_end_alike(
     found = await definitions(store, ["a.get", "b.get"], [id_], 5)
     assert [match.name for match in found if match.exact] == ["a.get"]
     assert "defines 50000 names that end in 'get'" in caplog.text
+
+
+class Body:
+    """A database that has the compressed text of one page."""
+
+    def __init__(self, text: str, level: int = -1) -> None:
+        self.data = zlib.compress(text.encode(), level)
+
+    def execute(self, *_: object) -> Body:
+        return self
+
+    def fetchone(self) -> tuple[bytes]:
+        return (self.data,)
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(50_000, False), (50_001, True)])
+def test_a_body_of_more_than_fifty_thousand_bytes_is_unpacked_once_and_whole(
+    size: int, is_whole: bool
+) -> None:
+    body = Body("x" * (size - 11), level=0)
+    assert len(body.data) == size
+    text = load_body(body, b"", 100)  # type: ignore[arg-type]
+    assert (len(text) > 100) is is_whole
+    assert (load_body(body, b"", 100) is text) is is_whole  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("until", [None, 1, 10, 1_000])
+def test_a_body_is_unpacked_as_far_as_it_is_asked_for(until: int | None) -> None:
+    text = load_body(Body("äöü" * 100), b"", until)  # type: ignore[arg-type]
+    assert text == ("äöü" * 100)[: len(text)]
+    assert len(text) == 300 if until is None else min(until, 300) <= len(text) <= 300
+
+
+def test_the_text_of_a_page_is_compressed_at_the_fourth_level() -> None:
+    text = " ".join(f"{number * number} tides {number}" for number in range(2_000))
+    body = prepared(PageDraft(BASE, "T", text, ()), None).body
+    sizes = [len(zlib.compress(text.encode(), level)) for level in (2, 4, 6)]
+    assert len(set(sizes)) == 3
+    assert len(body) == sizes[1]
