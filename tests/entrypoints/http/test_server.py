@@ -21,11 +21,7 @@ from tests.entrypoints.http.calls import QUESTION, call, post, search
 from tests.entrypoints.http.conftest import SECRET
 from tests.loopback import serving
 from tests.patience import PATIENCE, PATIENT_PROCESS
-from websearch_gateway.entrypoints.http.server import (
-    MOST_JOINED_BYTES,
-    JoinedWrites,
-    listening,
-)
+from websearch_gateway.entrypoints.http.server import JoinedWrites, listening
 from websearch_gateway.sandbox import Sandbox
 
 PROGRAM = (sys.executable, "-m", "websearch_gateway")
@@ -167,14 +163,21 @@ async def test_the_head_and_the_body_of_a_reply_are_sent_together() -> None:
     assert transport.parts == [b"head body", b"next"]
 
 
-@pytest.mark.parametrize("size", [100, MOST_JOINED_BYTES, 10 * MOST_JOINED_BYTES])
+@pytest.mark.parametrize(("size", "sent"), [(16_384, 0), (16_385, 16_385)])
+async def test_up_to_16384_bytes_wait_for_the_rest_of_their_turn(size: int, sent: int) -> None:
+    transport = Written()
+    JoinedWrites(transport).write(b"x" * size)
+    assert len(b"".join(transport.parts)) == sent
+
+
+@pytest.mark.parametrize("size", [100, 16_384, 163_840])
 async def test_no_more_than_a_short_reply_waits_for_its_end(size: int) -> None:
     transport = Written()
     writes = JoinedWrites(transport)
     for number in range(1, 6):
         writes.write(b"x" * size)
         waiting = number * size - len(b"".join(transport.parts))
-        assert waiting <= MOST_JOINED_BYTES
+        assert waiting <= 16_384
     await asyncio.sleep(0)
     assert len(b"".join(transport.parts)) == 5 * size
 

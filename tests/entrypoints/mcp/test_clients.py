@@ -17,6 +17,7 @@ from tests.entrypoints.http.conftest import (
 from websearch_gateway.entrypoints.mcp.clients import (
     CLIENTS,
     FRAME,
+    LONGEST_NAME,
     UNKNOWN,
     USUAL,
     Client,
@@ -180,3 +181,9 @@ async def test_a_client_that_shows_both_forms_gets_both_within_its_limit(connect
         result = await client.call_tool("web_search", PAGES)
     data = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
     assert len(text_of(result)) + len(data) <= 8_000
+
+
+def test_every_known_client_is_told_by_the_first_hundred_characters_of_its_name() -> None:
+    assert LONGEST_NAME == 100
+    for client in CLIENTS:
+        assert max(len(client.name), len(client.user_agent)) < 100
