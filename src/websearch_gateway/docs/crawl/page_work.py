@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 BATCH = 64
 """The most texts that the embedder gets at once."""
 SERVER_RETRY_SECONDS = 60.0
-"""How long an embedder that failed is left alone."""
+"""How long a crawl waits after an embedder failed before it asks it again (seconds)."""
 PAGES_AT_ONCE = 16
 """Pages that one call of `catch_up` embeds."""
 MOST_DOWN_SECONDS = 86_400.0

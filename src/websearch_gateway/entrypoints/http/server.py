@@ -170,7 +170,7 @@ REST_SECONDS = 1.0
 SEND_SECONDS = 60.0
 """The most time that a client may leave a part of a reply unread (seconds)."""
 MOST_JOINED_BYTES = 16_384
-"""Of a reply, which wait for what is written next: most replies are shorter."""
+"""The most bytes of a reply that wait for its next part, so that both are sent at once. Most replies are shorter."""
 READ_BYTES = 8_192
 """The most bytes to take from a socket at once. Of a body that the app has not asked for, twice as much may wait."""
 
